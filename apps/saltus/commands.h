@@ -1,0 +1,17 @@
+// The commands of the command line: parse, run, report; no physics. Each returns the exit status:
+// 0 success, 1 a failed run, 2 bad input (thrown as InputError and turned into 2 by main).
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace saltus::cli {
+
+using Command = std::function<int()>;
+
+// Adds the subcommand and, when it is chosen, sets `chosen`.
+void add_run(CLI::App& app, Command& chosen);
+void add_csv(CLI::App& app, Command& chosen);
+void add_info(CLI::App& app, Command& chosen);
+void add_schema(CLI::App& app, Command& chosen);
+
+}  // namespace saltus::cli

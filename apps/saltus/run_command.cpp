@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "apps/saltus/commands.h"
+#include "saltus/io/run.h"
+
+namespace saltus::cli {
+
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int) { interrupted = 1; }
+
+struct RunArguments {
+  std::string scene, output, resume;
+  std::vector<std::string> set;
+  bool json = false, quiet = false;
+};
+
+void draw_progress(double t, double end, double speed) {
+  constexpr int width = 40;
+  const int filled = static_cast<int>(width * t / end);
+  const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
+  fmt::print(stderr, "\r[{}] t = {:.3f} of {:g} s, {:.0f} steps/s ", bar, t, end, speed);
+}
+
+std::string number(const nlohmann::ordered_json& x) {
+  return x.is_number() ? fmt::format("{:.9g}", x.get<double>()) : "not reached";
+}
+
+void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
+  const auto d = [&](const char* key) { return s[key].get<double>(); };
+  if (!s["title"].get<std::string>().empty()) fmt::print("{}\n", s["title"].get<std::string>());
+  fmt::print("  t               {:.9g} s in {} steps of {:g} s\n", d("t"), s["steps"].get<long>(),
+             d("dt"));
+  fmt::print("  wall time       {:.3f} s, {:.0f} steps/s, {:.2g} x real time\n", d("wall_s"),
+             d("steps_per_s"), d("steps_per_s") * d("dt"));
+  fmt::print(
+      "  solver          {}, {:.1f} iterations a step (most {}), worst residual {:.1e} m/s\n",
+      s["solver"].get<std::string>(), d("mean_iterations"), d("max_iterations"),
+      d("worst_residual"));
+  fmt::print("  unconverged     {} steps\n", s["unconverged_steps"].get<long>());
+  fmt::print("  penetration     {:.2e} m after correction, {:.2e} m before\n", d("max_penetration"),
+             d("max_raw_penetration"));
+  fmt::print("  joint gap       {:.2e} m after correction, {:.2e} m before\n", d("max_joint_gap"),
+             d("max_raw_joint_gap"));
+  fmt::print("  energy [J]     ");
+  for (const auto& [name, value] : s["energy"].items())
+    if (value.get<double>() != 0) fmt::print(" {} {:.4g}", name, value.get<double>());
+  fmt::print("\n");
+  for (const auto& [name, value] : s["metrics"].items())
+    fmt::print("  {:<15} {}\n", name, number(value));
+  if (!output.empty()) fmt::print("  written         {}\n", output);
+}
+
+int run_scene(const RunArguments& a) {
+  if (a.scene.empty() == a.resume.empty())
+    throw InputError("expected either a scene or --resume RUN.h5");
+  if (!a.resume.empty() && !a.set.empty())
+    throw InputError("--set cannot change a run that is resumed");
+  const Scene scene = a.resume.empty() ? load_scene(a.scene, a.set) : scene_of_run(a.resume);
+  RunOptions options;
+  options.output = !a.output.empty() ? a.output : a.resume;
+  options.resume_from = a.resume;
+  std::signal(SIGINT, on_interrupt);
+  const bool draw = !a.quiet && !a.json && isatty(STDERR_FILENO);
+  options.progress = [draw](double t, double end, double speed) {
+    if (draw) draw_progress(t, end, speed);
+    return interrupted == 0;
+  };
+  const RunResult result = run(scene, options);
+  if (draw) fmt::print(stderr, "\r{:90}\r", "");
+  if (a.json)
+    fmt::print("{}\n", result.summary.dump(2));
+  else if (!a.quiet)
+    print_summary(result.summary, options.output);
+  std::fflush(stdout);
+  if (!result.message.empty()) fmt::print(stderr, "saltus: {}\n", result.message);
+  return result.status == RunStatus::completed ? 0 : 1;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Command& chosen) {
+  auto a = std::make_shared<RunArguments>();
+  CLI::App* c = app.add_subcommand("run", "simulate a scene");
+  c->add_option("scene", a->scene, "scene file (YAML)");
+  c->add_option("--set", a->set, "change a value of the scene: path=value")
+      ->take_all()
+      ->allow_extra_args(false);
+  c->add_option("-o,--output", a->output, "run file (HDF5)");
+  c->add_option("--resume", a->resume, "continue a run file from its last checkpoint");
+  c->add_flag("--json", a->json, "print the summary as JSON");
+  c->add_flag("-q,--quiet", a->quiet, "print nothing but errors");
+  c->callback([a, &chosen] { chosen = [a] { return run_scene(*a); }; });
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,200 @@
+#include "saltus/analysis/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/error.h"
+#include "saltus/dynamics/energy.h"
+
+namespace saltus {
+
+using Kind = Metric::Kind;
+
+bool matches(const std::string& pattern, const std::string& name) {
+  const auto star = pattern.find('*');
+  if (star == std::string::npos) return pattern == name;
+  if (name.compare(0, star, pattern, 0, star) != 0) return false;
+  const std::string rest = pattern.substr(star + 1);
+  for (std::size_t i = star; i <= name.size(); ++i)
+    if (matches(rest, name.substr(i))) return true;
+  return false;
+}
+
+Vec3 probe_position(const Model& model, const Workspace& work, const Probe& probe) {
+  if (probe.body == "centre-of-mass") return centre_of_mass(model, work);
+  return work.X[model.body(probe.body)] * probe.point;
+}
+
+namespace {
+
+// Slots whose contact or support involves a body or shape that matches.
+std::vector<char> touched_slots(const Model& model, const Metric& m) {
+  const auto named = [&](const std::string& name) {
+    return std::any_of(m.on.begin(), m.on.end(),
+                       [&](const std::string& p) { return matches(p, name); });
+  };
+  const auto shape_named = [&](ShapeIndex s) {
+    const ContactShape& shape = model.shapes[s];
+    return named(shape.name) || (shape.body.valid() && named(model.bodies[shape.body].name));
+  };
+  std::vector<char> touched(model.slots.size(), 0);
+  bool any = false;
+  for (std::size_t k = 0; k < model.slots.size(); ++k) {
+    const BlockSlot& s = model.slots[k];
+    if (s.kind != BlockKind::contact) continue;
+    touched[k] = shape_named(model.pairs[s.index].a) || shape_named(model.pairs[s.index].b);
+    any = any || touched[k];
+  }
+  if (!any)
+    throw InputError(m.path + ".on", fmt::format("no contact involves {}", fmt::join(m.on, ", ")));
+  return touched;
+}
+
+constexpr double unset = std::numeric_limits<double>::quiet_NaN();
+
+// The quantity at time t inside the last step, linear in between.
+double between(double t0, double x0, double t1, double x1, double t) {
+  return t1 > t0 ? x0 + (x1 - x0) * (t - t0) / (t1 - t0) : x1;
+}
+
+bool inside(double t0, double t1, double t) { return t > t0 - 1e-12 && t <= t1 + 1e-12; }
+
+}  // namespace
+
+MetricEvaluator::MetricEvaluator(const Model& model, std::vector<Probe> probes,
+                                 std::vector<Metric> metrics, double end)
+    : probes_(std::move(probes)), metrics_(std::move(metrics)) {
+  for (std::size_t i = 0; i < probes_.size(); ++i) {
+    if (probes_[i].body == "centre-of-mass") continue;
+    try {
+      (void)model.body(probes_[i].body);
+    } catch (const InputError& e) { throw InputError(fmt::format("probes[{}].body", i), e.what()); }
+  }
+  for (Metric& m : metrics_) {
+    if (m.to < 0) m.to = end;
+    int probe = -1;
+    if (!m.probe.empty()) {
+      for (std::size_t i = 0; i < probes_.size(); ++i)
+        if (probes_[i].name == m.probe) probe = static_cast<int>(i);
+      if (probe < 0)
+        throw InputError(m.path + ".probe", fmt::format("no probe is called '{}'", m.probe));
+    }
+    probe_of_.push_back(probe);
+    touches_.push_back(m.kind == Kind::mean_force ? touched_slots(model, m) : std::vector<char>{});
+  }
+  memory_.assign(3 + stride * metrics_.size() + 3 * probes_.size(), unset);
+}
+
+void MetricEvaluator::start(const Model& model, const State& state, const Workspace& work) {
+  memory_[0] = state.t;
+  memory_[1] = 0;
+  memory_[2] = 0;
+  remember_positions(model, work);
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    const Metric& m = metrics_[i];
+    double* x = slot(i);
+    if (m.kind == Kind::mean_force) x[0] = 0;
+    if (probe_of_[i] < 0) {
+      if (m.kind == Kind::work && m.from <= state.t) x[0] = 0;
+      continue;
+    }
+    const double* p = memory_.data() + 3 + stride * metrics_.size() + 3 * probe_of_[i];
+    if (m.kind == Kind::position && m.at <= state.t) x[0] = p[m.axis];
+    if (m.from > state.t) continue;
+    if (m.kind == Kind::largest || m.kind == Kind::smallest) x[0] = p[m.axis];
+    if (m.kind == Kind::mean_velocity || m.kind == Kind::cost_of_transport) std::copy_n(p, 3, x);
+    if (m.kind == Kind::cost_of_transport) x[6] = 0;
+  }
+}
+
+void MetricEvaluator::remember_positions(const Model& model, const Workspace& work) {
+  double* last = memory_.data() + 3 + stride * metrics_.size();
+  for (std::size_t i = 0; i < probes_.size(); ++i) {
+    const Vec3 now = probe_position(model, work, probes_[i]);
+    std::copy_n(now.data(), 3, last + 3 * i);
+  }
+}
+
+double MetricEvaluator::contact_impulse(const Model& model, const State& state,
+                                        std::size_t metric) const {
+  double sum = 0;
+  for (std::size_t k = 0; k < model.slots.size(); ++k)
+    if (touches_[metric][k])
+      sum += state.Lambda.segment(model.slots[k].row, model.slots[k].rows).norm();
+  return sum;
+}
+
+void MetricEvaluator::step(const Model& model, const State& state, const Workspace& work,
+                           double drive_work) {
+  const double t0 = memory_[0], t1 = state.t, work0 = memory_[1];
+  const double* positions = memory_.data() + 3 + stride * metrics_.size();
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    const Metric& m = metrics_[i];
+    double* x = slot(i);
+    if (m.kind == Kind::mean_force) {
+      const double overlap = std::min(t1, m.to) - std::max(t0, m.from);
+      // Overlaps of rounding size do not count a neighbouring step.
+      if (overlap > 1e-9 * (t1 - t0))
+        x[0] += contact_impulse(model, state, i) * overlap / (t1 - t0);
+      continue;
+    }
+    if (m.kind == Kind::work || m.kind == Kind::cost_of_transport) {
+      double* w = m.kind == Kind::work ? x : x + 6;
+      if (inside(t0, t1, m.from)) w[0] = between(t0, work0, t1, drive_work, m.from);
+      if (inside(t0, t1, m.to)) w[1] = between(t0, work0, t1, drive_work, m.to);
+    }
+    if (probe_of_[i] < 0) continue;
+    const double* before = positions + 3 * probe_of_[i];
+    const Vec3 now = probe_position(model, work, probes_[probe_of_[i]]);
+    const double a = before[m.axis], b = now[m.axis];
+    switch (m.kind) {
+      case Kind::position:
+        if (inside(t0, t1, m.at)) x[0] = between(t0, a, t1, b, m.at);
+        break;
+      case Kind::largest:
+      case Kind::smallest:
+        if (t1 >= m.from - 1e-12 && t1 <= m.to + 1e-12 &&
+            (std::isnan(x[0]) || (m.kind == Kind::largest ? b > x[0] : b < x[0])))
+          x[0] = b;
+        break;
+      case Kind::first_pass:
+        if (std::isnan(x[0]) && (a - m.value) * (b - m.value) <= 0 && a != b)
+          x[0] = t0 + (t1 - t0) * (m.value - a) / (b - a);
+        break;
+      default:  // mean velocity, cost of transport: the ends of the window
+        for (int k = 0; k < 3; ++k) {
+          if (inside(t0, t1, m.from)) x[k] = between(t0, before[k], t1, now[k], m.from);
+          if (inside(t0, t1, m.to)) x[3 + k] = between(t0, before[k], t1, now[k], m.to);
+        }
+    }
+  }
+  remember_positions(model, work);
+  memory_[0] = t1;
+  memory_[1] = drive_work;
+}
+
+std::vector<MetricEvaluator::Result> MetricEvaluator::results(const Model& model) const {
+  std::vector<Result> all;
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    const Metric& m = metrics_[i];
+    const double* x = slot(i);
+    double value = x[0];
+    const double window = m.to - m.from;
+    if (m.kind == Kind::mean_velocity) value = (x[3 + m.axis] - x[m.axis]) / window;
+    if (m.kind == Kind::mean_force)
+      value = memory_[0] >= m.to - 1e-9 * std::max(1.0, m.to) ? x[0] / window : unset;
+    if (m.kind == Kind::work) value = x[1] - x[0];
+    if (m.kind == Kind::cost_of_transport) {
+      const double g = model.gravity.norm();
+      Vec3 d = Eigen::Map<const Vec3>(x + 3) - Eigen::Map<const Vec3>(x);
+      if (g > 0) d -= d.dot(model.gravity) / (g * g) * model.gravity;
+      value = (x[7] - x[6]) / (model.total_mass() * g * d.norm());
+    }
+    all.push_back({m.name, std::isfinite(value) ? std::optional(value) : std::nullopt});
+  }
+  return all;
+}
+
+}  // namespace saltus

@@ -1,0 +1,83 @@
+// Probes and metrics: figures of a run, gathered step by step so that they survive a checkpoint.
+#pragma once
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/dynamics/workspace.h"
+
+namespace saltus {
+
+struct Probe {
+  std::string name, body;     // body "centre-of-mass": of the whole model
+  Vec3 point = Vec3::Zero();  // in the body [m]
+};
+
+struct Metric {
+  enum class Kind {
+    mean_velocity,  // of a probe over [from, to] [m/s]
+    position,       // of a probe at a time [m]
+    largest,
+    smallest,          // coordinate of a probe over [from, to] [m]
+    first_pass,        // first time a probe crosses a line [s]
+    mean_force,        // sum of contact forces on bodies or shapes, mean over [from, to] [N]
+    work,              // of motors and prescribed drives over [from, to] [J]
+    cost_of_transport  // that work / (m g horizontal distance of the probe) [-]
+  };
+  std::string name;
+  Kind kind = Kind::position;
+  std::string probe;
+  int axis = 0;
+  double from = 0, to = -1;     // window [s]; to < 0: the end of the run
+  double at = 0;                // position: when [s]
+  double value = 0;             // first_pass: the line [m]
+  std::vector<std::string> on;  // mean_force: patterns of body or shape names
+  std::string path;             // in the document, for messages
+};
+
+// '*' matches any text.
+[[nodiscard]] bool matches(const std::string& pattern, const std::string& name);
+
+[[nodiscard]] Vec3 probe_position(const Model& model, const Workspace& work, const Probe& probe);
+
+class MetricEvaluator {
+ public:
+  // Throws InputError: an unknown probe, body or shape.
+  MetricEvaluator(const Model& model, std::vector<Probe> probes, std::vector<Metric> metrics,
+                  double end);
+
+  // Call at the start, then after every step with the kinematics of the state and the cumulative
+  // work of the drives [J].
+  void start(const Model& model, const State& state, const Workspace& work);
+  void step(const Model& model, const State& state, const Workspace& work, double drive_work);
+
+  struct Result {
+    std::string name;
+    std::optional<double> value;  // none: the run did not get there
+  };
+  [[nodiscard]] std::vector<Result> results(const Model& model) const;
+
+  // What a restart needs.
+  [[nodiscard]] const std::vector<double>& memory() const { return memory_; }
+  void restore(const std::vector<double>& memory) { memory_ = memory; }
+
+ private:
+  [[nodiscard]] double* slot(std::size_t metric) { return memory_.data() + 3 + stride * metric; }
+  [[nodiscard]] const double* slot(std::size_t metric) const {
+    return memory_.data() + 3 + stride * metric;
+  }
+  void remember_positions(const Model& model, const Workspace& work);
+  [[nodiscard]] double contact_impulse(const Model& model, const State& state,
+                                       std::size_t metric) const;
+
+  static constexpr std::size_t stride = 8;
+  std::vector<Probe> probes_;
+  std::vector<Metric> metrics_;
+  std::vector<int> probe_of_;               // per metric
+  std::vector<std::vector<char>> touches_;  // per metric: model slots that count
+  // t, work, spare; per metric 8 numbers; per probe its last position.
+  std::vector<double> memory_;
+};
+
+}  // namespace saltus

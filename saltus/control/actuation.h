@@ -1,0 +1,50 @@
+// Who drives what: motors on joint coordinates, prescribed coordinates, and the user's callback.
+#pragma once
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "saltus/control/signal.h"
+#include "saltus/dynamics/workspace.h"
+
+namespace saltus {
+
+// tau = kp (reference - x) + kd (d reference/dt - dx/dt) + torque, |tau| <= limit. (P0 eq. 43 in
+// the sign of the joint coordinate.)
+struct Motor {
+  CoordinateIndex coordinate;
+  double kp = 0, kd = 0;  // [N m/rad], [N m s/rad]; or [N/m], [N s/m]
+  Signal reference = Constant{};
+  Signal torque = Constant{};
+  double limit = std::numeric_limits<double>::infinity();  // [N m] or [N]
+};
+
+// x(t) = r(t), the joint's force is what it takes.
+struct Prescribed {
+  CoordinateIndex coordinate;
+  Signal r = Constant{};
+};
+
+// Called once a step at its mid-point: may add joint forces [N m, N] and body wrenches (body
+// frame) [N, N m]. A callback with hidden state makes a run not resumable.
+using UserForce = std::function<void(const Model&, const Workspace&, double t, VecIn q, VecIn v,
+                                     VecRef tau, std::vector<Vec6>& external)>;
+
+struct Actuation {
+  std::vector<Motor> motors;
+  std::vector<Prescribed> prescribed;
+  UserForce user;
+};
+
+// phi_i,d = A sin(omega t + (i - 1) delta), i = 1, 2, ... along the coordinates (P0 eq. 71).
+struct SerpenoidGait {
+  double amplitude = 0;  // A [rad]
+  double omega = 0;      // [rad/s]
+  double delta = 0;      // phase between neighbours [rad]
+};
+[[nodiscard]] Signal serpenoid(const SerpenoidGait& gait, int i);  // i from 1
+
+// Throws InputError: a prescribed coordinate needs exactly one signal and no motor.
+void check(const Model& model, const Actuation& actuation);
+
+}  // namespace saltus

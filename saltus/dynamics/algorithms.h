@@ -1,0 +1,25 @@
+// The recursions over the tree. Free functions over (Model, Workspace); all need
+// forward_kinematics first. Conventions: M a + C(q, v) v - gravity - external = tau.
+#pragma once
+#include "saltus/dynamics/workspace.h"
+
+namespace saltus {
+
+// Inverse dynamics: tau for the acceleration a (armature included). Uses work.external.
+void rnea(const Model& model, VecIn a, Workspace& work, VecRef tau);
+// tau_bias = rnea with a = 0.
+void bias_force(const Model& model, Workspace& work);
+// Mass matrix work.M, armature included.
+void crba(const Model& model, Workspace& work);
+// Forward dynamics in O(n): a for the joint forces tau.
+void aba(const Model& model, VecIn tau, Workspace& work, VecRef a);
+
+// Tree-sparse factorisation work.L of M + diag(extra), prescribed velocities fixed.
+// Returns false when a pivot is not positive (the mass matrix is singular).
+[[nodiscard]] bool factor(const Model& model, VecIn extra_diagonal, Workspace& work);
+// x <- M'^-1 x in place by L; prescribed entries come out zero.
+void solve_mass(const Model& model, const Workspace& work, VecRef x);
+// y = M x, using the tree's sparsity.
+void multiply_mass(const Model& model, const Workspace& work, VecIn x, VecRef y);
+
+}  // namespace saltus

@@ -1,0 +1,120 @@
+#include "saltus/dynamics/kinematics.h"
+
+#include "saltus/dynamics/joint_kinematics.h"
+
+namespace saltus {
+
+void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& w) {
+  Columns6 S;
+  SE3 X_J;
+  for (int i = 0; i < model.body_count(); ++i) {
+    const Body& b = model.bodies[i];
+    const auto vi = v.segment(b.v0, b.nv);
+    joint_kinematics(b.joint, q.segment(b.q0, b.nq), vi, X_J, S, w.bias[i]);
+    // The joint's frame sits at in_body: poses and twists move there and back.
+    w.X_pb[i] = b.placement * X_J * b.in_body.inverse();
+    for (int k = 0; k < b.nv; ++k) w.S.col(b.v0 + k) = twist_to_parent(b.in_body, Vec6(S.col(k)));
+    w.bias[i] = twist_to_parent(b.in_body, w.bias[i]);
+    Vec6 V_J = Vec6::Zero();
+    for (int k = 0; k < b.nv; ++k) V_J += vi[k] * w.S.col(b.v0 + k);
+    if (b.parent.valid()) {
+      w.X[i] = w.X[b.parent] * w.X_pb[i];
+      w.V[i] = twist_to_body(w.X_pb[i], w.V[b.parent]) + V_J;
+    } else {
+      w.X[i] = w.X_pb[i];
+      w.V[i] = V_J;
+    }
+  }
+}
+
+void world_columns(const Model& model, Workspace& w) {
+  for (int k = 0; k < model.nv; ++k)
+    w.S0.col(k) = twist_to_parent(w.X[model.v_body[k]], Vec6(w.S.col(k)));
+}
+
+void advance(const Model& model, VecRef q, VecIn v, double dt) {
+  for (const Body& b : model.bodies)
+    if (b.nv > 0) joint_advance(b.joint, q.segment(b.q0, b.nq), v.segment(b.v0, b.nv), dt);
+}
+
+namespace {
+
+// The last velocity that moves this body, or -1: its own, or its nearest moving ancestor's.
+int last_velocity(const Model& model, BodyIndex body) {
+  for (int i = body; i >= 0; i = model.bodies[i].parent)
+    if (model.bodies[i].nv > 0) return model.bodies[i].v0 + model.bodies[i].nv - 1;
+  return -1;
+}
+
+}  // namespace
+
+void point_jacobian(const Model& model, const Workspace& w, BodyIndex body, const Vec3& p,
+                    Eigen::Ref<Mat6X> J) {
+  J.setZero();
+  for (int k = last_velocity(model, body); k >= 0; k = model.v_parent[k]) {
+    const Vec3 angular = w.S0.col(k).tail<3>();
+    J.col(k) << w.S0.col(k).head<3>() + angular.cross(p), angular;
+  }
+}
+
+Vec3 point_velocity(const Workspace& w, BodyIndex body, const Vec3& p) {
+  if (!body.valid()) return Vec3::Zero();
+  const SE3& X = w.X[body];
+  const Vec3 r = X.R.transpose() * (p - X.r);
+  return X.R * (w.V[body].head<3>() + w.V[body].tail<3>().cross(r));
+}
+
+void add_wrench_row(const Model& model, const Workspace& w, BodyIndex body, const Vec6& wrench,
+                    double sign, VecRef column) {
+  for (int k = last_velocity(model, body); k >= 0; k = model.v_parent[k])
+    column[k] += sign * w.S0.col(k).dot(wrench);
+}
+
+const Joint& own_joint(const Model& model, BodyIndex body) {
+  const Body& b = model.bodies[body];
+  return b.cut.valid() ? model.cuts[b.cut].joint : b.joint;
+}
+
+Posture zero_posture(const Model& model) {
+  Posture p;
+  for (int i = 0; i < model.body_count(); ++i) {
+    const Joint& j = own_joint(model, BodyIndex(i));
+    p.q.emplace_back(Vec::Zero(nq_of(j)));
+    p.v.emplace_back(Vec::Zero(nv_of(j)));
+    if (std::holds_alternative<Spherical>(j)) p.q.back()[0] = 1;
+    if (std::holds_alternative<Floating>(j)) p.q.back()[3] = 1;
+  }
+  return p;
+}
+
+void set_posture(const Model& model, const Posture& posture, State& state) {
+  const int n = model.body_count();
+  std::vector<SE3> X(n);
+  std::vector<Vec6> V(n);
+  Columns6 S;
+  for (int i = 0; i < n; ++i) {
+    const Body& b = model.bodies[i];
+    const bool cut = b.cut.valid();
+    const Joint& joint = own_joint(model, BodyIndex(i));
+    const BodyIndex parent = cut ? model.cuts[b.cut].parent : b.parent;
+    const SE3& placement = cut ? model.cuts[b.cut].placement : b.placement;
+    const SE3& in_body = cut ? model.cuts[b.cut].in_body : b.in_body;
+    SE3 X_J;
+    Vec6 bias;
+    joint_kinematics(joint, posture.q[i], posture.v[i], X_J, S, bias);
+    const SE3 X_pb = placement * X_J * in_body.inverse();
+    const Vec6 V_J = S.leftCols(nv_of(joint)) * posture.v[i];
+    X[i] = parent.valid() ? X[parent] * X_pb : X_pb;
+    V[i] = twist_to_parent(in_body, V_J);
+    if (parent.valid()) V[i] += twist_to_body(X_pb, V[parent]);
+    if (cut) {
+      joint_coordinates(b.joint, X[i], state.q.segment(b.q0, b.nq));
+      joint_velocities(b.joint, state.q.segment(b.q0, b.nq), V[i], state.v.segment(b.v0, b.nv));
+    } else {
+      state.q.segment(b.q0, b.nq) = posture.q[i];
+      state.v.segment(b.v0, b.nv) = posture.v[i];
+    }
+  }
+}
+
+}  // namespace saltus

@@ -1,0 +1,36 @@
+// Poses, twists and Jacobians of the tree.
+#pragma once
+#include "saltus/dynamics/workspace.h"
+
+namespace saltus {
+
+// Fills X_pb, X, V, S and bias for the configuration q and velocity v.
+void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& work);
+// Fills S0; needs forward_kinematics.
+void world_columns(const Model& model, Workspace& work);
+
+// q <- q (+) dt v on the configuration group; prescribed coordinates move by their v too.
+void advance(const Model& model, VecRef q, VecIn v, double dt);
+
+// Geometric Jacobian of a point of a body (6 x nv): linear velocity of the point and angular
+// velocity, both in the inertial frame. Needs world_columns.
+void point_jacobian(const Model& model, const Workspace& work, BodyIndex body, const Vec3& point_I,
+                    Eigen::Ref<Mat6X> J);
+[[nodiscard]] Vec3 point_velocity(const Workspace& work, BodyIndex body, const Vec3& point_I);
+
+// column += sign * (velocity of the wrench's direction): for a unit wrench (f, m) about the
+// inertial origin, the row that turns v into f . velocity + m . angular velocity of the body.
+// Needs world_columns.
+void add_wrench_row(const Model& model, const Workspace& work, BodyIndex body, const Vec6& wrench,
+                    double sign, VecRef column);
+
+// The frame of the joints given per body: q_joint in the order of the bodies' own joints, cut or
+// not, so that one posture serves every coordinate set.
+struct Posture {
+  std::vector<Vec> q, v;  // per body: coordinates and velocities of its own joint
+};
+[[nodiscard]] Posture zero_posture(const Model& model);
+[[nodiscard]] const Joint& own_joint(const Model& model, BodyIndex body);
+void set_posture(const Model& model, const Posture& posture, State& state);
+
+}  // namespace saltus

@@ -1,0 +1,34 @@
+// Springs, dampers, armature of cut joints and PD motors as impedances of joint coordinates.
+//
+// With x the coordinate, x_M its value at the mid-point of the step and w = dx/dt:
+//   midpoint   tau = -K (x_M + dt/4 (w_E - w_S) - r_M) - D ((w_S + w_E)/2 - r'_M)
+//   end        tau = -K (x_M + dt/2 w_E - r_E) - D (w_E - r'_E)
+//   start      tau = -K (x_S - r_S) - D (w_S - r'_S)                      (explicit, P0 eq. 43)
+// The first two are linear in w_E: an Impedance with a gain.
+#pragma once
+#include <string_view>
+
+#include "saltus/dynamics/impedance.h"
+#include "saltus/model/model.h"
+
+namespace saltus {
+
+enum class MotorScheme { midpoint, end, start };
+
+// What a motor asks for at the three instants of a step.
+struct MotorCommand {
+  double kp = 0, kd = 0;
+  double reference[3] = {0, 0, 0};  // at start, mid-point, end
+  double rate[3] = {0, 0, 0};
+  double torque = 0;  // at the mid-point
+  double limit = infinity;
+};
+
+[[nodiscard]] Impedance motor_impedance(const MotorCommand& motor, MotorScheme scheme, double x_M,
+                                        double w_S, double dt);
+// Spring, damper, and (cut coordinates only: in the tree it is in M) armature, by the mid-point.
+[[nodiscard]] Impedance passive_impedance(const Coordinate& coordinate, double x_M, double w_S,
+                                          double dt);
+[[nodiscard]] double spring_energy(const JointDof& dof, double x);  // [J]
+
+}  // namespace saltus

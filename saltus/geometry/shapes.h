@@ -1,0 +1,35 @@
+// Shapes that touch, each in its own frame.
+#pragma once
+#include <string_view>
+#include <variant>
+
+#include "saltus/base/types.h"
+
+namespace saltus {
+
+struct Sphere {  // a circle in the plane
+  static constexpr std::string_view name = "sphere";
+  double radius = 0;  // [m]
+};
+struct Capsule {  // axis x; P0's link: a rectangle with two semicircles
+  static constexpr std::string_view name = "capsule";
+  double radius = 0;       // L_SC [m]
+  double half_length = 0;  // centre to the centre of a cap, L_GS [m]
+};
+struct Box {
+  static constexpr std::string_view name = "box";
+  Vec3 half_size = Vec3::Zero();  // [m]
+};
+struct HalfSpace {  // the solid is z < 0; outward normal +z: ground, walls
+  static constexpr std::string_view name = "half-space";
+};
+struct Peg {  // an unbounded cylinder, axis z: a circle in the plane
+  static constexpr std::string_view name = "peg";
+  double radius = 0;  // L_H [m]
+};
+
+using Shape = std::variant<Sphere, Capsule, Box, HalfSpace, Peg>;
+
+[[nodiscard]] std::string_view name_of(const Shape& shape);
+
+}  // namespace saltus

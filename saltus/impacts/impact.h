@@ -1,0 +1,45 @@
+// Impact laws: how restitution enters the inclusion of a step.
+//
+//   newton   xi_N = gamma_E + eps min(gamma_S, 0), as asked; with friction or several contacts it
+//            may raise the kinetic energy.
+//   capped   (default) with Lambda_0 the inelastic solution and Lambda_eps Newton's,
+//            Lambda = Lambda_0 + s (Lambda_eps - Lambda_0) with the largest s in [0, 1] for which
+//            the contacts do no positive work. Cone and gamma_N >= 0 survive by convexity.
+#pragma once
+#include <string_view>
+#include <variant>
+
+#include "saltus/contact/assembly.h"
+#include "saltus/solvers/prox.h"
+
+namespace saltus {
+
+struct NewtonImpact {
+  static constexpr std::string_view name = "newton";
+};
+struct CappedImpact {
+  static constexpr std::string_view name = "capped";
+};
+using ImpactLaw = std::variant<CappedImpact, NewtonImpact>;
+
+struct ImpactReport {
+  SolveReport solve;
+  bool impact = false;  // a contact with restitution closed
+  double s = 1;         // share of the restitution that energy allowed
+};
+
+// The inelastic solution and its end velocities; sized once.
+struct ImpactScratch {
+  Vec Lambda, gamma;
+  explicit ImpactScratch(const Model& model)
+      : Lambda(Vec::Zero(model.lambda_rows)), gamma(Vec::Zero(model.lambda_rows)) {}
+};
+
+// Solves the assembled problem for assembly.Lambda.
+[[nodiscard]] ImpactReport resolve(const ImpactLaw& law, const Model& model, const Solver& solver,
+                                   Assembly& assembly, ImpactScratch& scratch,
+                                   SolverWorkspace& work);
+
+[[nodiscard]] std::string_view name_of(const ImpactLaw& law);
+
+}  // namespace saltus

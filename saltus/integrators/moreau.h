@@ -1,0 +1,70 @@
+// Moreau's midpoint scheme on the configuration group (P0 eq. 54-63, P2 eq. 6-8):
+//
+//   q_M = q_S (+) dt/2 v_S
+//   M(q_M) (v_E - v_S) = dt h(q_M, (v_S + v_E)/2) + W(q_M) Lambda,   Lambda by the laws
+//   q_E = q_M (+) dt/2 v_E,  then drift is removed at position level.
+//
+// Stiff joint terms enter linearly implicitly; gyroscopic and Coriolis terms are taken at the mean
+// velocity of the contact-free step (a fixed point), or a tumbling body would gain energy.
+#pragma once
+#include "saltus/contact/assembly.h"
+#include "saltus/control/actuation.h"
+#include "saltus/forces/joint_forces.h"
+#include "saltus/impacts/impact.h"
+#include "saltus/integrators/ledger.h"
+#include "saltus/integrators/projection.h"
+#include "saltus/solvers/prox.h"
+
+namespace saltus {
+
+struct MoreauMidpoint {
+  static constexpr std::string_view name = "moreau";
+  double dt = 1e-3;  // [s]
+  Solver solver = ProxGaussSeidel{};
+  ImpactLaw impact = CappedImpact{};
+  MotorScheme motors = MotorScheme::midpoint;
+  Projection projection = Projection::mass;
+};
+
+// No creature and no machine moves at this speed [m/s, rad/s]: the step is unstable.
+inline constexpr double divergence_speed = 1e7;
+
+struct StepReport {
+  ImpactReport impact;
+  ProjectionReport projection;
+  EnergyTerms energy;
+  bool singular = false;  // the mass matrix has no inverse
+  bool diverged = false;  // a velocity is not finite, or beyond divergence_speed
+  int culprit = -1;       // the velocity that diverged
+  [[nodiscard]] const SolveReport& solve() const { return impact.solve; }
+};
+
+// Everything a step computes; sized once.
+struct StepWorkspace {
+  explicit StepWorkspace(const Model& model);
+
+  Workspace work;     // kinematics and mass, at the mid-point, then at the end
+  Assembly assembly;  // the inclusion of the step
+  SolverWorkspace solver;
+  ImpactScratch impact;
+  ProjectionWorkspace projection;
+  std::vector<CoordinateTerms> terms;  // per coordinate
+  std::vector<MotorCommand> commands;  // per coordinate
+  std::vector<Impedance> passive, motor;
+  Vec values_start;  // coordinate values at the start of the step
+  Vec q_M, v_S, v_E, v_free, v_mean, extra, impulse, start_impulse, tau_user, rhs;
+  std::vector<Vec6> external;
+  Vec drive;          // force of each prescribed velocity over the step [N m] or [N]
+  Vec motor_force;    // of each coordinate, mean over the step [N m] or [N]
+  double energy = 0;  // mechanical, at the start of the step
+  bool energy_known = false;
+};
+
+// One step. On divergence or a singular mass matrix the state is left as it was.
+[[nodiscard]] StepReport step(const Model& model, const Actuation& actuation, State& state,
+                              StepWorkspace& work, const MoreauMidpoint& options);
+
+// Puts prescribed coordinates and their rates of a start state on their motion.
+void impose_prescribed(const Model& model, const Actuation& actuation, State& state);
+
+}  // namespace saltus

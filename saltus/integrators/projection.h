@@ -1,0 +1,41 @@
+// Removal of drift at position level, after a step.
+//
+//   mass        the smallest displacement in the metric of the mass matrix that closes joints and
+//               opens penetrations: internal corrections then keep the centre of mass where it is,
+//               and sticking contact points stay where they are.
+//   root-fixed  P0 section VI-C as printed: orientations and the first body kept, the others moved
+//               so that joints close. It drags the centre of mass along: an O(dt) error.
+//   none
+// The correction never feeds the velocity.
+#pragma once
+#include <string_view>
+
+#include "saltus/contact/assembly.h"
+#include "saltus/solvers/prox.h"
+
+namespace saltus {
+
+enum class Projection { mass, root_fixed, none };
+
+struct ProjectionReport {
+  double raw_penetration = 0, penetration = 0;  // before and after [m]
+  double raw_joint_gap = 0, joint_gap = 0;      // [m]; rotations times the length scale
+  int iterations = 0;
+};
+
+struct ProjectionWorkspace {
+  explicit ProjectionWorkspace(const Model& model);
+  Assembly assembly;
+  SolverWorkspace solver;
+  Vec zero, displacement;
+  std::vector<char> persistent, sticking;  // per contact slot: held closed, and held in place
+  Vec target;                              // prescribed cut coordinates: r(t_E), per coordinate
+};
+
+// Corrects q in place. `work` holds the kinematics at the given q and returns with those of the
+// corrected q; v is only passed through to the kinematics.
+ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
+                         const std::vector<std::int32_t>& turns, Workspace& work,
+                         ProjectionWorkspace& scratch);
+
+}  // namespace saltus

@@ -1,0 +1,240 @@
+#include "saltus/io/recorder.h"
+
+#include <fmt/format.h>
+
+#include "saltus/dynamics/coordinates.h"
+#include "saltus/dynamics/energy.h"
+
+namespace saltus {
+
+namespace {
+
+using Type = ColumnType;
+using Json = nlohmann::ordered_json;
+
+enum Table { contacts, frames, steps };
+
+int count(std::size_t n) { return static_cast<int>(n); }
+
+TableSpec contact_table() {
+  return {"contacts",
+          {{"slot", Type::i32, 1, "", "index into header.contact_slots"},
+           {"mode", Type::u8, 1, "", "0 open, 1 stick, 2 slip"},
+           {"gap", Type::f64, 1, "m", "at the mid-point of the step, before the correction"},
+           {"point", Type::f64, 3, "m", "inertial frame"},
+           {"normal", Type::f64, 3, "", "from the first body of the slot to the second"},
+           {"impulse", Type::f64, 3, "N s", "of the last step on the second body, inertial frame"},
+           {"normal_impulse", Type::f64, 1, "N s", "its normal part; a support's given load"}}};
+}
+
+TableSpec frame_table(const System& s) {
+  const Model& m = s.model;
+  TableSpec table{
+      "frames",
+      {{"t", Type::f64, 1, "s", ""},
+       {"step", Type::i64, 1, "", "steps taken"},
+       {"q", Type::f64, m.nq, "", "coordinates"},
+       {"v", Type::f64, m.nv, "", "velocities"},
+       {"pose", Type::f64, 7 * m.body_count(), "m", "x y z qw qx qy qz of every body"},
+       {"com", Type::f64, 3, "m", "centre of mass"},
+       {"coordinate", Type::f64, count(m.coordinates.size()), "", "joint coordinates"},
+       {"motor", Type::f64, count(m.coordinates.size()), "N m", "motor force of joint coordinates"},
+       {"drive", Type::f64, m.any_prescribed ? m.nv : 0, "N m", "force of prescribed velocities"},
+       {"contact_end", Type::i64, 1, "", "end of the frame's rows in contacts"}}};
+  for (const char* name : {"kinetic", "potential"})
+    table.columns.push_back({name, Type::f64, 1, "J", "energy"});
+  for (const char* name : {"motors", "prescribed", "external", "dampers", "contacts", "friction",
+                           "joints", "correction", "integrator"})
+    table.columns.push_back({fmt::format("work_{}", name), Type::f64, 1, "J", "since the start"});
+  std::erase_if(table.columns, [](const Column& c) { return c.width == 0; });
+  return table;
+}
+
+TableSpec step_table() {
+  return {"steps",
+          {{"t", Type::f64, 1, "s", "end of the step"},
+           {"iterations", Type::i32, 1, "", "of the solver"},
+           {"residual", Type::f64, 1, "m/s", "natural map"},
+           {"converged", Type::u8, 1, "", ""},
+           {"restitution_share", Type::f64, 1, "", "1: as asked; less: capped by energy"},
+           {"raw_penetration", Type::f64, 1, "m", "before the correction"},
+           {"penetration", Type::f64, 1, "m", "after it"},
+           {"raw_joint_gap", Type::f64, 1, "m", ""},
+           {"joint_gap", Type::f64, 1, "m", ""},
+           {"wall_s", Type::f64, 1, "s", "wall-clock time since the run began"}}};
+}
+
+Json shape_json(const ContactShape& s) {
+  Json j = {{"name", s.name}, {"body", s.body.value}, {"type", name_of(s.shape)}};
+  const Quat p(s.frame.R);
+  j["pose"] = {s.frame.r.x(), s.frame.r.y(), s.frame.r.z(), p.w(), p.x(), p.y(), p.z()};
+  if (const auto* x = std::get_if<Sphere>(&s.shape)) j["radius"] = x->radius;
+  if (const auto* x = std::get_if<Peg>(&s.shape)) j["radius"] = x->radius;
+  if (const auto* x = std::get_if<Capsule>(&s.shape)) {
+    j["radius"] = x->radius;
+    j["half_length"] = x->half_length;
+  }
+  if (const auto* x = std::get_if<Box>(&s.shape))
+    j["half_size"] = {x->half_size.x(), x->half_size.y(), x->half_size.z()};
+  return j;
+}
+
+// Contact slots are numbered as they stand in Model::slots; their names live in the header.
+Json header_json(const Scene& scene, const System& system) {
+  const Model& m = system.model;
+  Json j;
+  j["title"] = scene.title;
+  j["description"] = scene.description;
+  j["dt"] = scene.integrator.dt;
+  j["end"] = scene.end;
+  j["planar"] = m.planar;
+  j["gravity"] = {m.gravity.x(), m.gravity.y(), m.gravity.z()};
+  j["nq"] = m.nq;
+  j["nv"] = m.nv;
+  j["bodies"] = Json::array();
+  for (const Body& b : m.bodies)
+    j["bodies"].push_back({{"name", b.name}, {"mass", b.rigid.mass}, {"q0", b.q0}, {"v0", b.v0}});
+  j["coordinates"] = Json::array();
+  for (const Coordinate& c : m.coordinates) j["coordinates"].push_back(c.name);
+  j["shapes"] = Json::array();
+  for (const ContactShape& s : m.shapes) j["shapes"].push_back(shape_json(s));
+  j["contact_slots"] = Json::object();
+  for (std::size_t k = 0; k < m.slots.size(); ++k) {
+    const BlockSlot& s = m.slots[k];
+    Json slot;
+    if (s.kind == BlockKind::contact) {
+      const ContactPair& p = m.pairs[s.index];
+      slot = {{"kind", "contact"},
+              {"a", m.shapes[p.a].name},
+              {"b", m.shapes[p.b].name},
+              {"feature", s.feature}};
+    } else if (s.kind == BlockKind::support) {
+      slot = {{"kind", "support"}, {"a", "world"}, {"b", m.bodies[m.supports[s.index].body].name}};
+    } else {
+      continue;
+    }
+    j["contact_slots"][std::to_string(k)] = slot;
+  }
+  j["probes"] = Json::array();
+  for (const Probe& p : scene.probes)
+    j["probes"].push_back(
+        {{"name", p.name}, {"body", p.body}, {"point", {p.point.x(), p.point.y(), p.point.z()}}});
+  return j;
+}
+
+}  // namespace
+
+RunFileSpec run_file_spec(const Scene& scene, const System& system, std::size_t checkpoint_bytes) {
+  return {scene.document->effective_text(),
+          header_json(scene, system).dump(),
+          {contact_table(), frame_table(system), step_table()},
+          checkpoint_bytes};
+}
+
+Recorder::Recorder(const std::string& path, const Scene& scene, const System& system,
+                   std::size_t checkpoint_bytes)
+    : spec_(run_file_spec(scene, system, checkpoint_bytes)),
+      writer_(path, spec_),
+      dt_(scene.integrator.dt) {}
+
+void Recorder::frame(const System& system, const State& state, const StepWorkspace& w,
+                     const EnergyTerms& e) {
+  const Model& m = system.model;
+  for (std::size_t k = 0; k < m.slots.size() && state.step > 0; ++k) {
+    const BlockSlot& s = m.slots[k];
+    const auto Lambda = state.Lambda.segment(s.row, s.rows);
+    const std::int32_t slot = count(k);
+    const std::uint8_t mode = state.mode[k];
+    double gap = 0, load = 0;
+    Vec3 point, normal, impulse;
+    if (s.kind == BlockKind::contact) {
+      if (mode == 0) continue;
+      const int c = m.pairs[s.index].slot0 + s.feature;
+      const ContactPoint& p = w.assembly.points[c];
+      gap = p.gap;
+      point = 0.5 * (p.on_a + p.on_b);
+      normal = p.normal;
+      impulse = Lambda[0] * normal;
+      if (s.rows == 3)
+        impulse +=
+            Lambda[1] * w.assembly.tangent[c] + Lambda[2] * normal.cross(w.assembly.tangent[c]);
+      load = Lambda[0];
+    } else if (s.kind == BlockKind::support) {
+      const SupportFriction& f = m.supports[s.index];
+      const SE3& X = w.work.X[f.body];
+      point = X * f.point;
+      normal = f.normal;
+      const Vec3 t1 = (X.R.col(0) - normal.dot(X.R.col(0)) * normal).normalized();
+      impulse = Lambda[0] * t1 + Lambda[1] * normal.cross(t1);
+      load = f.load * dt_;
+    } else {
+      continue;
+    }
+    writer_.append(contacts, 1,
+                   {&slot, &mode, &gap, point.data(), normal.data(), impulse.data(), &load});
+    ++contact_rows_;
+  }
+  std::vector<double> pose, coordinate;
+  for (int i = 0; i < m.body_count(); ++i) {
+    const Quat p(w.work.X[i].R);
+    const Vec3& r = w.work.X[i].r;
+    pose.insert(pose.end(), {r.x(), r.y(), r.z(), p.w(), p.x(), p.y(), p.z()});
+  }
+  for (std::size_t c = 0; c < m.coordinates.size(); ++c)
+    coordinate.push_back(
+        coordinate_value(m, w.work, state.q, state.turns, CoordinateIndex(count(c))));
+  const Vec3 com = centre_of_mass(m, w.work);
+  std::vector<const void*> data = {&state.t,       &state.step, state.q.data(),
+                                   state.v.data(), pose.data(), com.data()};
+  if (!coordinate.empty()) {
+    data.push_back(coordinate.data());
+    data.push_back(w.motor_force.data());
+  }
+  if (m.any_prescribed) data.push_back(w.drive.data());
+  data.push_back(&contact_rows_);
+  for (const double* x :
+       {&e.kinetic, &e.potential, &e.motors, &e.prescribed, &e.external, &e.dampers, &e.contacts,
+        &e.friction, &e.joints, &e.correction, &e.integrator})
+    data.push_back(x);
+  writer_.append(frames, 1, data);
+}
+
+void Recorder::step(const State& state, const StepReport& r, double wall_s) {
+  const std::int32_t iterations = r.solve().iterations;
+  const std::uint8_t converged = r.solve().converged;
+  writer_.append(steps, 1,
+                 {&state.t, &iterations, &r.solve().residual, &converged, &r.impact.s,
+                  &r.projection.raw_penetration, &r.projection.penetration,
+                  &r.projection.raw_joint_gap, &r.projection.joint_gap, &wall_s});
+}
+
+void Recorder::copy(const RunReader& from, std::int64_t step) {
+  // Rows up to the checkpoint: frames by their step, contacts by those frames, steps by count.
+  const auto numbers = from.read("frames", "step", 0, from.rows("frames"));
+  std::size_t frame_rows = 0;
+  while (frame_rows < numbers.size() && numbers[frame_rows] <= static_cast<double>(step))
+    ++frame_rows;
+  std::size_t contact_rows = 0;
+  if (frame_rows > 0)
+    contact_rows =
+        static_cast<std::size_t>(from.read("frames", "contact_end", frame_rows - 1, 1)[0]);
+  const std::size_t rows[] = {contact_rows, frame_rows, static_cast<std::size_t>(step)};
+  for (int t = 0; t < 3; ++t) {
+    const TableSpec& table = spec_.tables[t];
+    if (from.rows(table.name) < rows[t])
+      throw InputError(fmt::format("the run's table '{}' ends before its checkpoint", table.name));
+    std::vector<std::vector<std::uint8_t>> bytes;
+    std::vector<const void*> data;
+    for (const Column& c : table.columns)
+      bytes.push_back(from.read_raw(table.name, c.name, 0, rows[t]));
+    for (const auto& b : bytes) data.push_back(b.data());
+    writer_.append(t, rows[t], data);
+  }
+  contact_rows_ = static_cast<std::int64_t>(contact_rows);
+}
+
+void Recorder::checkpoint(std::int64_t step, const std::vector<std::uint8_t>& bytes) {
+  writer_.checkpoint(step, bytes);
+}
+
+}  // namespace saltus

@@ -1,0 +1,37 @@
+// What a run writes, as tables of a run file:
+//   contacts  the closed contacts and supports of each frame, flat; frames.contact_end says where
+//             a frame's end
+//   frames    state, poses, joint forces and energies at the output interval
+//   steps     solver and correction figures of every step
+#pragma once
+#include "saltus/io/run_file.h"
+#include "saltus/io/scene.h"
+
+namespace saltus {
+
+[[nodiscard]] RunFileSpec run_file_spec(const Scene& scene, const System& system,
+                                        std::size_t checkpoint_bytes);
+
+class Recorder {
+ public:
+  Recorder(const std::string& path, const Scene& scene, const System& system,
+           std::size_t checkpoint_bytes);
+
+  // A frame of the state whose kinematics are in `work`; `ledger` holds the cumulative work.
+  void frame(const System& system, const State& state, const StepWorkspace& work,
+             const EnergyTerms& ledger);
+  void step(const State& state, const StepReport& report, double wall_s);
+  // Copies what an earlier run wrote up to and including this step.
+  void copy(const RunReader& from, std::int64_t step);
+  void checkpoint(std::int64_t step, const std::vector<std::uint8_t>& bytes);
+  void flush() { writer_.flush(); }
+  void finish(const std::string& summary) { writer_.finish(summary); }
+
+ private:
+  RunFileSpec spec_;
+  RunWriter writer_;
+  std::int64_t contact_rows_ = 0;
+  double dt_;
+};
+
+}  // namespace saltus

@@ -1,0 +1,284 @@
+#include "saltus/io/run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "saltus/dynamics/energy.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/io/recorder.h"
+#include "saltus/version.h"
+
+namespace saltus {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+// Figures of the whole run; plain numbers, so that a checkpoint can hold them.
+struct Totals {
+  EnergyTerms ledger;
+  double start_energy = 0;
+  double iterations = 0, most_iterations = 0, unconverged = 0;
+  double worst_residual = 0, worst_residual_time = 0, worst_residual_step = 0;
+  double raw_penetration = 0, penetration = 0, raw_joint_gap = 0, joint_gap = 0;
+  double impacts = 0, least_share = 1;
+
+  void add(const State& s, const StepReport& r) {
+    ledger.add_work(r.energy);
+    iterations += r.solve().iterations;
+    most_iterations = std::max(most_iterations, static_cast<double>(r.solve().iterations));
+    unconverged += !r.solve().converged;
+    if (r.solve().residual > worst_residual) {
+      worst_residual = r.solve().residual;
+      worst_residual_time = s.t;
+      worst_residual_step = static_cast<double>(s.step);
+    }
+    raw_penetration = std::max(raw_penetration, r.projection.raw_penetration);
+    penetration = std::max(penetration, r.projection.penetration);
+    raw_joint_gap = std::max(raw_joint_gap, r.projection.raw_joint_gap);
+    joint_gap = std::max(joint_gap, r.projection.joint_gap);
+    impacts += r.impact.impact;
+    least_share = std::min(least_share, r.impact.s);
+  }
+};
+static_assert(std::is_trivially_copyable_v<Totals>);
+
+// State, totals and metrics in one blob of fixed size.
+std::vector<std::uint8_t> pack(const State& state, const Totals& totals,
+                               const std::vector<double>& metrics) {
+  std::vector<std::uint8_t> bytes(sizeof(Totals) + metrics.size() * sizeof(double));
+  std::memcpy(bytes.data(), &totals, sizeof totals);
+  if (!metrics.empty())
+    std::memcpy(bytes.data() + sizeof totals, metrics.data(), metrics.size() * sizeof(double));
+  const auto state_bytes = to_bytes(state);
+  bytes.insert(bytes.end(), state_bytes.begin(), state_bytes.end());
+  return bytes;
+}
+
+struct Runner {
+  const Scene& scene;
+  const RunOptions& options;
+  System system;
+  StepWorkspace work;
+  MetricEvaluator metrics;
+  State state;
+  Totals totals;
+  std::unique_ptr<Recorder> recorder;
+  RunResult result;
+  Clock::time_point began = Clock::now();
+  std::int64_t first_step = 0, last_step = 0;
+  std::int64_t frame_every = 1, checkpoint_every = 1;
+
+  Runner(const Scene& s, const RunOptions& o)
+      : scene(s),
+        options(o),
+        system(build_system(s)),
+        work(system.model),
+        metrics(make_metrics()),
+        state(system.start) {
+    const double dt = s.integrator.dt;
+    last_step = std::llround(s.end / dt);
+    frame_every = std::max<std::int64_t>(1, std::llround(s.output.interval / dt));
+    checkpoint_every = std::max<std::int64_t>(1, std::llround(s.output.checkpoint / dt));
+  }
+
+  MetricEvaluator make_metrics() const {
+    try {
+      return {system.model, scene.probes, scene.metrics, scene.end};
+    } catch (const InputError& e) { throw scene.document->error(e.path(), e.message()); }
+  }
+
+  [[nodiscard]] double wall() const {
+    return std::chrono::duration<double>(Clock::now() - began).count();
+  }
+
+  void start() {
+    forward_kinematics(system.model, state.q, state.v, work.work);
+    metrics.start(system.model, state, work.work);
+    find_contacts(system.model, work.work, work.assembly.points);
+    EnergyTerms& e = totals.ledger;
+    e.kinetic = kinetic_energy(system.model, state.v, work.work);
+    e.potential = potential_energy(system.model, state.q, state.turns, work.work);
+    totals.start_energy = e.total();
+    open_recorder();
+    if (recorder) recorder->frame(system, state, work, totals.ledger);
+    write_checkpoint();
+  }
+
+  void open_recorder() {
+    if (options.output.empty()) return;
+    const std::size_t bytes = pack(state, totals, metrics.memory()).size();
+    recorder = std::make_unique<Recorder>(options.output, scene, system, bytes);
+  }
+
+  void resume() {
+    const RunReader old(options.resume_from);
+    if (old.checkpoint_count() == 0)
+      throw InputError(
+          fmt::format("{}: there is no checkpoint to resume from", options.resume_from));
+    const auto saved = old.checkpoint(old.checkpoint_count() - 1);
+    const std::size_t head = sizeof(Totals) + metrics.memory().size() * sizeof(double);
+    if (saved.state.size() < head)
+      throw InputError(
+          fmt::format("{}: the checkpoint does not fit this scene", options.resume_from));
+    std::memcpy(&totals, saved.state.data(), sizeof totals);
+    std::vector<double> memory(metrics.memory().size());
+    if (!memory.empty())
+      std::memcpy(memory.data(), saved.state.data() + sizeof totals,
+                  memory.size() * sizeof(double));
+    metrics.restore(memory);
+    state = from_bytes(system.model, saved.state.data() + head, saved.state.size() - head);
+    first_step = state.step;
+    open_recorder();
+    if (!recorder) return;
+    recorder->copy(old, state.step);
+    for (std::size_t i = 0; i < old.checkpoint_count(); ++i) {
+      const auto c = old.checkpoint(i);
+      recorder->checkpoint(c.step, c.state);
+    }
+    recorder->flush();
+  }
+
+  void write_checkpoint() {
+    if (!recorder) return;
+    recorder->checkpoint(state.step, pack(state, totals, metrics.memory()));
+    recorder->flush();
+  }
+
+  void diverge(const StepReport& r) {
+    result.status = RunStatus::diverged;
+    const std::string body =
+        r.culprit >= 0 ? system.model.bodies[system.model.v_body[r.culprit]].name : "?";
+    result.message = fmt::format(
+        "the run {} at t = {:.6g} s, body '{}' (last residual {:.2e} m/s); the last good state is "
+        "step {}{}",
+        r.singular ? "met a singular mass matrix" : "diverged", state.t, body, r.solve().residual,
+        state.step, recorder ? fmt::format(", kept as a checkpoint in {}", options.output) : "");
+    write_checkpoint();
+  }
+
+  bool one_step() {
+    const StepReport r = step(system.model, system.actuation, state, work, scene.integrator);
+    if (r.diverged || r.singular) {
+      diverge(r);
+      return false;
+    }
+    totals.add(state, r);
+    metrics.step(system.model, state, work.work, totals.ledger.motors + totals.ledger.prescribed);
+    if (recorder) {
+      recorder->step(state, r, wall());
+      if (state.step % frame_every == 0 || state.step == last_step)
+        recorder->frame(system, state, work, totals.ledger);
+      if (state.step % checkpoint_every == 0) write_checkpoint();
+    }
+    return true;
+  }
+
+  void loop() {
+    double next = 0;
+    while (state.step < last_step) {
+      if (!one_step()) return;
+      // Looking at the clock costs little beside a step; every 16th is often enough.
+      if (state.step % 16 != 0) continue;
+      const double now = wall();
+      if (now < next) continue;
+      next = now + 0.1;
+      if (recorder) recorder->flush();
+      const double speed = static_cast<double>(state.step - first_step) / std::max(now, 1e-9);
+      if (options.progress && !options.progress(state.t, scene.end, speed)) {
+        result.status = RunStatus::stopped;
+        result.message = fmt::format("stopped at t = {:.6g} s", state.t);
+        write_checkpoint();
+        return;
+      }
+    }
+    if (totals.unconverged > 0 && !scene.allow_unconverged) {
+      result.status = RunStatus::unconverged;
+      result.message = fmt::format(
+          "{} of {} steps missed the tolerance of {:.1e} m/s; the worst, step {} at t = {:.6g} s, "
+          "has a residual of {:.2e} m/s",
+          totals.unconverged, state.step, options_of(scene.integrator.solver).tolerance,
+          totals.worst_residual_step, totals.worst_residual_time, totals.worst_residual);
+    }
+  }
+
+  [[nodiscard]] Json energy_json() const {
+    const EnergyTerms& e = totals.ledger;
+    return {{"kinetic", e.kinetic},
+            {"potential", e.potential},
+            {"change", e.total() - totals.start_energy},
+            {"motors", e.motors},
+            {"prescribed", e.prescribed},
+            {"external", e.external},
+            {"dampers", e.dampers},
+            {"contacts", e.contacts},
+            {"friction", e.friction},
+            {"joints", e.joints},
+            {"correction", e.correction},
+            {"integrator", e.integrator}};
+  }
+
+  void summarise() {
+    const double wall_s = wall();
+    const auto steps = static_cast<double>(state.step - first_step);
+    Json& j = result.summary;
+    const char* const names[] = {"completed", "unconverged", "diverged", "stopped"};
+    j["scene"] = scene.document->name();
+    j["title"] = scene.title;
+    j["status"] = names[static_cast<int>(result.status)];
+    if (!result.message.empty()) j["message"] = result.message;
+    j["saltus_version"] = version;
+    j["t"] = state.t;
+    j["steps"] = state.step;
+    j["dt"] = scene.integrator.dt;
+    j["wall_s"] = wall_s;
+    j["steps_per_s"] = steps / std::max(wall_s, 1e-9);
+    j["solver"] = name_of(scene.integrator.solver);
+    j["coordinates"] = system.model.nv;
+    j["mean_iterations"] = totals.iterations / std::max<double>(1, static_cast<double>(state.step));
+    j["max_iterations"] = totals.most_iterations;
+    j["unconverged_steps"] = static_cast<std::int64_t>(totals.unconverged);
+    j["worst_residual"] = totals.worst_residual;
+    j["worst_residual_time"] = totals.worst_residual_time;
+    j["max_penetration"] = totals.penetration;
+    j["max_raw_penetration"] = totals.raw_penetration;
+    j["max_joint_gap"] = totals.joint_gap;
+    j["max_raw_joint_gap"] = totals.raw_joint_gap;
+    j["impacts"] = static_cast<std::int64_t>(totals.impacts);
+    j["least_restitution_share"] = totals.least_share;
+    j["energy"] = energy_json();
+    j["metrics"] = Json::object();
+    for (const auto& m : metrics.results(system.model))
+      j["metrics"][m.name] = m.value ? Json(*m.value) : Json(nullptr);
+  }
+
+  RunResult finish() {
+    result.state = state;
+    summarise();
+    if (recorder) recorder->finish(result.summary.dump());
+    return result;
+  }
+};
+
+}  // namespace
+
+RunResult run(const Scene& scene, const RunOptions& options) {
+  Runner runner(scene, options);
+  if (options.resume_from.empty())
+    runner.start();
+  else
+    runner.resume();
+  runner.loop();
+  return runner.finish();
+}
+
+Scene scene_of_run(const std::string& path) {
+  const RunReader reader(path);
+  return read_scene(Document::from_text(reader.scene(), path));
+}
+
+}  // namespace saltus

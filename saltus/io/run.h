@@ -1,0 +1,33 @@
+// Runs a scene: steps, records, measures, checkpoints.
+#pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "saltus/io/scene.h"
+
+namespace saltus {
+
+struct RunOptions {
+  std::string output;       // run file; empty: none
+  std::string resume_from;  // run file to continue from its last checkpoint; empty: start anew
+  // Called about ten times a second of wall time; returning false stops the run.
+  std::function<bool(double t, double end, double steps_per_s)> progress;
+};
+
+enum class RunStatus { completed, unconverged, diverged, stopped };
+
+struct RunResult {
+  RunStatus status = RunStatus::completed;
+  State state;                     // the last good one
+  nlohmann::ordered_json summary;  // what `saltus run --json` prints
+  std::string message;             // what went wrong, in a sentence; empty if nothing
+};
+
+// Throws InputError (bad scene, unwritable output, a run file that does not fit).
+[[nodiscard]] RunResult run(const Scene& scene, const RunOptions& options);
+// The scene inside a run file, to resume it.
+[[nodiscard]] Scene scene_of_run(const std::string& path);
+
+}  // namespace saltus

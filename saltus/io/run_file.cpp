@@ -1,0 +1,298 @@
+// The writer; the reader is in run_reader.cpp.
+#include "saltus/io/run_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <set>
+
+#include "saltus/base/error.h"
+#include "saltus/io/hdf5_handle.h"
+#include "saltus/version.h"
+
+namespace saltus {
+
+using hdf5::Handle, hdf5::must;
+
+namespace {
+
+constexpr std::size_t chunk_bytes = 64 * 1024, buffer_bytes = 256 * 1024;
+constexpr std::size_t max_chunk_rows = 4096;
+const std::string checkpoints_name = "checkpoints";
+
+std::size_t row_bytes(const Column& column) {
+  return static_cast<std::size_t>(column.width) * hdf5::type_info(column.type).bytes;
+}
+
+void check_name(const std::string& what, const std::string& name, std::set<std::string>& taken) {
+  if (name.empty() || name == "." || name.find_first_of(std::string("/\0", 2)) != name.npos)
+    throw InputError(what + " '" + name + "': expected a name without '/'");
+  if (!taken.insert(name).second) throw InputError(what + " '" + name + "': the name is taken");
+}
+
+void check_spec(const std::vector<TableSpec>& tables) {
+  std::set<std::string> table_names = {"scene", "header", "summary", checkpoints_name};
+  for (const TableSpec& table : tables) {
+    check_name("table", table.name, table_names);
+    std::set<std::string> column_names;
+    for (const Column& column : table.columns) {
+      check_name("column of table '" + table.name + "'", column.name, column_names);
+      // a row lies in one chunk, and a chunk has less than 4 GiB
+      if (column.width < 1 || row_bytes(column) > std::numeric_limits<std::uint32_t>::max())
+        throw InputError("column '" + column.name + "' of table '" + table.name + "': cannot be " +
+                         std::to_string(column.width) + " wide");
+    }
+  }
+}
+
+// Checkpoints are a table like the others, the last: nobody sees one before the rows it follows.
+TableSpec checkpoints_spec(std::size_t bytes) {
+  if (bytes > std::numeric_limits<int>::max())
+    throw InputError("checkpoints of " + std::to_string(bytes) +
+                     " bytes: expected less than 2 GiB");
+  return {.name = checkpoints_name,
+          .columns = {{.name = "state",
+                       .type = ColumnType::u8,
+                       .width = static_cast<int>(bytes),
+                       .unit = "",
+                       .about = "the whole state, to go on from"},
+                      {.name = "step",
+                       .type = ColumnType::i64,
+                       .width = 1,
+                       .unit = "",
+                       .about = "steps done at the checkpoint"}}};
+}
+
+Handle create_group(hid_t file, const std::string& name) {
+  const Handle how(H5Pcreate(H5P_GROUP_CREATE));
+  must(H5Pset_link_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED));
+  return Handle(H5Gcreate2(file, name.c_str(), H5P_DEFAULT, how, H5P_DEFAULT));
+}
+
+// An empty dataset that grows by rows.
+Handle create_rows(hid_t group, const std::string& name, ColumnType type, int width) {
+  const auto& info = hdf5::type_info(type);
+  const auto values = static_cast<hsize_t>(width);
+  const std::size_t rows =
+      std::clamp<std::size_t>(chunk_bytes / (values * info.bytes), 1, max_chunk_rows);
+  const std::array<hsize_t, 2> now{0, values}, most{H5S_UNLIMITED, values}, chunk{rows, values};
+  const int rank = width == 1 ? 1 : 2;
+  const Handle space(H5Screate_simple(rank, now.data(), most.data()));
+  const Handle how(H5Pcreate(H5P_DATASET_CREATE));
+  must(H5Pset_chunk(how, rank, chunk.data()));
+  return Handle(
+      H5Dcreate2(group, name.c_str(), info.in_file, space, H5P_DEFAULT, how, H5P_DEFAULT));
+}
+
+void create_text(hid_t file, const char* name, const std::string& text) {
+  const hsize_t bytes = text.size();
+  const Handle space(H5Screate_simple(1, &bytes, nullptr));
+  const Handle set(
+      H5Dcreate2(file, name, H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  if (bytes > 0) must(H5Dwrite(set, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()));
+}
+
+void create_table(hid_t file, const TableSpec& table) {
+  const Handle group = create_group(file, table.name);
+  for (const Column& column : table.columns) {
+    const Handle set = create_rows(group, column.name, column.type, column.width);
+    hdf5::write_attribute(set, "unit", column.unit);
+    hdf5::write_attribute(set, "about", column.about);
+  }
+}
+
+Handle create_file(const std::string& name) {
+  const Handle how(H5Pcreate(H5P_FILE_CREATE)), access = hdf5::file_access();
+  must(H5Pset_link_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED));
+  return Handle(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, how, access));
+}
+
+// Grows the dataset to first + count rows and makes the new ones visible: HDF5 writes the values,
+// then the index of chunks, then the number of rows.
+void write_rows(hid_t set, hid_t type, hsize_t width, hsize_t first, hsize_t count,
+                const void* data) {
+  const std::array<hsize_t, 2> size{first + count, width}, start{first, 0}, block{count, width};
+  must(H5Dset_extent(set, size.data()));
+  const Handle space(H5Dget_space(set));
+  must(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, block.data(), nullptr));
+  const Handle memory(H5Screate_simple(H5Sget_simple_extent_ndims(space), block.data(), nullptr));
+  must(H5Dwrite(set, type, memory, space, H5P_DEFAULT, data));
+  must(H5Dflush(set));
+}
+
+struct ColumnWriter {
+  Handle set;
+  Column spec;
+  std::vector<std::uint8_t> buffer;
+};
+
+struct TableWriter {
+  std::string name;
+  std::vector<ColumnWriter> columns;
+  hsize_t written = 0, buffered = 0;  // rows
+};
+
+}  // namespace
+
+struct RunWriter::Impl {
+  std::string path;
+  std::size_t checkpoint_bytes = 0;
+  Handle file, summary;
+  std::vector<TableWriter> tables;  // the spec's, then the checkpoints
+
+  void create(const std::string& name, const RunFileSpec& spec,
+              const std::vector<TableSpec>& all_tables);
+  void open(const std::vector<TableSpec>& all_tables);
+  void append(TableWriter& table, std::size_t rows, const std::vector<const void*>& data);
+  void write(TableWriter& table);
+  void flush();
+
+  template <class Work>
+  void guarded(const Work& work) const {
+    hdf5::silence();
+    try {
+      work();
+    } catch (const hdf5::Failure& failure) {
+      throw InputError(path + ": cannot write: " + failure.what());
+    }
+  }
+};
+
+void RunWriter::Impl::create(const std::string& name, const RunFileSpec& spec,
+                             const std::vector<TableSpec>& all_tables) {
+  file = create_file(name);
+  const Handle root(H5Gopen2(file, "/", H5P_DEFAULT));
+  hdf5::write_attribute(root, "format", "saltus-run");
+  hdf5::write_attribute(root, "format_version", spec.format_version);
+  hdf5::write_attribute(root, "saltus_version", version);
+  hdf5::write_attribute(root, "commit", commit);
+  create_text(root, "scene", spec.scene);
+  create_text(root, "header", spec.header);
+  for (const TableSpec& table : all_tables) create_table(root, table);
+  create_rows(root, "summary", ColumnType::u8, 1);
+}
+
+// Everything is closed and opened again around the start of SWMR, which allows few open objects.
+void RunWriter::Impl::open(const std::vector<TableSpec>& all_tables) {
+  must(H5Fstart_swmr_write(file));
+  summary = Handle(H5Dopen2(file, "summary", H5P_DEFAULT));
+  for (const TableSpec& table : all_tables) {
+    TableWriter& writer = tables.emplace_back();
+    writer.name = table.name;
+    for (const Column& column : table.columns) {
+      const std::string name = table.name + "/" + column.name;
+      writer.columns.push_back({Handle(H5Dopen2(file, name.c_str(), H5P_DEFAULT)), column, {}});
+    }
+  }
+  must(H5Fflush(file, H5F_SCOPE_GLOBAL));
+}
+
+void RunWriter::Impl::append(TableWriter& table, std::size_t rows,
+                             const std::vector<const void*>& data) {
+  if (data.size() != table.columns.size())
+    throw InputError(path + ": table '" + table.name + "' has " +
+                     std::to_string(table.columns.size()) + " columns, rows with " +
+                     std::to_string(data.size()) + " were appended");
+  std::size_t largest = 0;
+  for (std::size_t c = 0; c < data.size(); ++c) {
+    ColumnWriter& column = table.columns[c];
+    const auto* bytes = static_cast<const std::uint8_t*>(data[c]);
+    column.buffer.insert(column.buffer.end(), bytes, bytes + rows * row_bytes(column.spec));
+    largest = std::max(largest, column.buffer.size());
+  }
+  table.buffered += rows;
+  if (largest > buffer_bytes) flush();  // all tables: their order in the file is a promise
+}
+
+void RunWriter::Impl::write(TableWriter& table) {
+  if (table.buffered == 0) return;
+  for (ColumnWriter& column : table.columns) {
+    write_rows(column.set, hdf5::type_info(column.spec.type).in_memory,
+               static_cast<hsize_t>(column.spec.width), table.written, table.buffered,
+               column.buffer.data());
+  }
+  for (ColumnWriter& column : table.columns) column.buffer.clear();
+  table.written += std::exchange(table.buffered, 0);
+}
+
+void RunWriter::Impl::flush() {
+  guarded([&] {
+    for (TableWriter& table : tables) write(table);
+  });
+}
+
+RunWriter::RunWriter(const std::string& path, const RunFileSpec& spec)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->path = path;
+  impl_->checkpoint_bytes = spec.checkpoint_bytes;
+  std::vector<TableSpec> tables = spec.tables;
+  check_spec(tables);
+  if (spec.checkpoint_bytes > 0) tables.push_back(checkpoints_spec(spec.checkpoint_bytes));
+
+  const std::string temporary = path + ".part" + std::to_string(::getpid());
+  // Asks the system first: its reasons read better than HDF5's.
+  const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw InputError(path + ": cannot write: " + hdf5::errno_text());
+  ::close(descriptor);
+  try {
+    impl_->guarded([&] {
+      impl_->create(temporary, spec, tables);
+      impl_->open(tables);
+    });
+    if (std::rename(temporary.c_str(), path.c_str()) != 0)
+      throw InputError(path + ": cannot write: " + hdf5::errno_text());
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+RunWriter::~RunWriter() {
+  if (!impl_) return;
+  try {
+    impl_->flush();
+  } catch (const std::exception&) {  // what was flushed before stays readable
+  }
+}
+
+void RunWriter::append(int table, std::size_t rows, const std::vector<const void*>& data) {
+  if (!impl_) throw InputError("a run that is finished was appended to");
+  const std::size_t tables = impl_->tables.size() - (impl_->checkpoint_bytes > 0 ? 1 : 0);
+  if (table < 0 || static_cast<std::size_t>(table) >= tables)
+    throw InputError(impl_->path + ": no table " + std::to_string(table) + "; there are " +
+                     std::to_string(tables));
+  impl_->append(impl_->tables[static_cast<std::size_t>(table)], rows, data);
+}
+
+void RunWriter::checkpoint(std::int64_t step, const std::vector<std::uint8_t>& state) {
+  if (!impl_) throw InputError("a run that is finished was appended to");
+  if (impl_->checkpoint_bytes == 0 || state.size() != impl_->checkpoint_bytes)
+    throw InputError(impl_->path + ": expected a checkpoint of " +
+                     std::to_string(impl_->checkpoint_bytes) + " bytes, got " +
+                     std::to_string(state.size()));
+  impl_->append(impl_->tables.back(), 1, {state.data(), &step});
+  impl_->flush();
+}
+
+void RunWriter::flush() {
+  if (impl_) impl_->flush();
+}
+
+void RunWriter::finish(const std::string& summary_json) {
+  if (!impl_) throw InputError("a run was finished twice");
+  impl_->flush();
+  impl_->guarded([&] {
+    if (!summary_json.empty())
+      write_rows(impl_->summary, H5T_NATIVE_UINT8, 1, 0, summary_json.size(), summary_json.data());
+    impl_->summary.close();
+    impl_->tables.clear();
+    impl_->file.close();
+  });
+  impl_.reset();
+}
+
+}  // namespace saltus

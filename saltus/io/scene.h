@@ -1,0 +1,100 @@
+// A scene: everything a run needs, as plain data, read from YAML (scene_read.cpp) and turned into
+// a model, its actuation and its start state (scene_build.cpp). Paths are those of the document.
+#pragma once
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/analysis/metrics.h"
+#include "saltus/integrators/moreau.h"
+#include "saltus/io/document.h"
+#include "saltus/model/snake.h"
+
+namespace saltus {
+
+struct ShapeScene {
+  std::string name, body = "world";
+  SE3 frame;
+  Shape shape = Sphere{};
+};
+
+struct BodyScene {
+  std::string name;
+  RigidInertia inertia;
+  JointSpec joint;
+  std::optional<Signal> prescribed;  // of the joint's only coordinate
+  std::vector<ShapeScene> shapes;
+};
+
+struct ContactScene {
+  std::vector<std::string> between;  // two patterns of shape names; * matches any text
+  ContactLaw law;
+};
+
+struct SupportScene {
+  std::vector<std::string> bodies;  // patterns
+  double mu1 = 0, mu2 = 0;
+  double load = -1;  // [N]; negative: the body's weight
+};
+
+struct MotorScene {
+  std::vector<std::string> joints;  // patterns of coordinate names, in the model's order
+  double kp = 0, kd = 0;
+  std::optional<Signal> reference;
+  std::optional<SerpenoidGait> gait;  // along the joints
+  std::optional<Signal> torque;
+  double limit = infinity;
+};
+
+struct InitialScene {
+  std::vector<double> q, v;  // of one joint; empty: zero
+};
+
+struct SnakeScene {
+  SnakeSpec spec;
+  double kp = 0, kd = 0, limit = infinity;
+  SerpenoidGait gait;
+};
+
+struct OutputScene {
+  double interval = 0.01;   // between frames [s]
+  double checkpoint = 1.0;  // between checkpoints [s]
+};
+
+struct Scene {
+  std::shared_ptr<const Document> document;
+  std::string title, description;
+  Vec3 gravity{0, 0, -9.81};
+  bool planar = false;
+  CoordinateSet coordinates = CoordinateSet::as_marked;
+  std::optional<SnakeScene> snake;
+  std::vector<BodyScene> bodies;
+  std::vector<ShapeScene> obstacles;
+  std::vector<ContactScene> contacts;
+  std::vector<SupportScene> supports;
+  std::vector<MotorScene> motors;
+  std::map<std::string, InitialScene> initial;  // by joint name
+  std::vector<Probe> probes;
+  std::vector<Metric> metrics;
+  MoreauMidpoint integrator;
+  double end = 1;  // [s]
+  OutputScene output;
+  bool allow_unconverged = false;
+};
+
+// Throws InputError with file, line and path.
+[[nodiscard]] Scene read_scene(const Document& document);
+[[nodiscard]] Scene load_scene(const std::string& path, const std::vector<std::string>& overrides);
+[[nodiscard]] nlohmann::ordered_json scene_schema();
+
+struct System {
+  Model model;
+  Actuation actuation;
+  State start;
+};
+[[nodiscard]] System build_system(const Scene& scene);
+
+}  // namespace saltus

@@ -1,0 +1,278 @@
+// From a scene to a model, its actuation and its start state.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "saltus/dynamics/algorithms.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/io/scene.h"
+
+namespace saltus {
+
+namespace {
+
+struct SystemBuilder {
+  const Scene& scene;
+  ModelBuilder builder;
+  System system;
+
+  [[nodiscard]] InputError error(const std::string& path, const std::string& message) const {
+    return scene.document->error(path, message);
+  }
+
+  // The builder counts the snake's links among the bodies; the document does not.
+  [[nodiscard]] InputError located(const InputError& e) const {
+    const int links = scene.snake ? scene.snake->spec.links : 0;
+    int index = 0, length = 0;
+    if (std::sscanf(e.path().c_str(), "bodies[%d]%n", &index, &length) == 1 && length > 0) {
+      if (index < links) return error("snake", e.message());
+      return error(fmt::format("bodies[{}]{}", index - links, e.path().substr(length)),
+                   e.message());
+    }
+    if (!e.path().empty()) return error("", e.path() + ": " + e.message());
+    return error("", e.what());
+  }
+
+  struct NamedShape {
+    std::string name, body;
+  };
+  std::vector<NamedShape> shapes;
+
+  void add_shape(const ShapeScene& s, const std::string& path) {
+    for (const NamedShape& other : shapes)
+      if (other.name == s.name)
+        throw error(path + ".name", fmt::format("the shape name '{}' is taken", s.name));
+    builder.shape(s.name, s.body, s.frame, s.shape);
+    shapes.push_back({s.name, s.body});
+  }
+
+  void add_bodies() {
+    builder.planar(scene.planar || scene.snake.has_value())
+        .gravity(scene.gravity)
+        .coordinates(scene.coordinates);
+    if (scene.snake) {
+      SnakeSpec spec = scene.snake->spec;
+      spec.gravity = scene.gravity.norm();
+      add_snake(builder, spec);
+      for (int i = 1; i <= spec.links; ++i)
+        shapes.push_back({fmt::format("link{}", i), fmt::format("link{}", i)});
+    }
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
+      const BodyScene& b = scene.bodies[i];
+      builder.body(b.name, b.inertia, b.joint);
+      for (std::size_t k = 0; k < b.shapes.size(); ++k)
+        add_shape(b.shapes[k], fmt::format("bodies[{}].shapes[{}]", i, k));
+    }
+    for (std::size_t i = 0; i < scene.obstacles.size(); ++i)
+      add_shape(scene.obstacles[i], fmt::format("obstacles[{}]", i));
+  }
+
+  // Bodies joined directly do not touch each other.
+  [[nodiscard]] bool neighbours(const std::string& a, const std::string& b) const {
+    for (const BodyScene& body : scene.bodies)
+      if ((body.name == a && body.joint.parent == b) || (body.name == b && body.joint.parent == a))
+        return a != "world" && b != "world";
+    if (scene.snake) {
+      int i = 0, k = 0;
+      if (std::sscanf(a.c_str(), "link%d", &i) == 1 && std::sscanf(b.c_str(), "link%d", &k) == 1)
+        return std::abs(i - k) == 1;
+    }
+    return false;
+  }
+
+  void add_contacts() {
+    std::set<std::pair<std::string, std::string>> taken;
+    for (std::size_t i = 0; i < scene.contacts.size(); ++i) {
+      const ContactScene& c = scene.contacts[i];
+      bool any = false;
+      for (const NamedShape& a : shapes) {
+        if (!matches(c.between[0], a.name)) continue;
+        for (const NamedShape& b : shapes) {
+          if (!matches(c.between[1], b.name) || a.body == b.body) continue;
+          any = true;
+          if (neighbours(a.body, b.body)) continue;
+          if (taken.contains({b.name, a.name}) || !taken.insert({a.name, b.name}).second) continue;
+          try {
+            builder.contact(a.name, b.name, c.law);
+          } catch (const InputError& e) {
+            throw error(fmt::format("contacts[{}]", i), e.message());
+          }
+        }
+      }
+      if (!any)
+        throw error(fmt::format("contacts[{}].between", i),
+                    fmt::format("no two shapes match '{}' and '{}'", c.between[0], c.between[1]));
+    }
+  }
+
+  void add_supports() {
+    for (std::size_t i = 0; i < scene.supports.size(); ++i) {
+      const SupportScene& s = scene.supports[i];
+      bool any = false;
+      for (const BodyScene& b : scene.bodies)
+        for (const std::string& pattern : s.bodies) {
+          if (!matches(pattern, b.name)) continue;
+          any = true;
+          SupportFriction f;
+          f.name = b.name;
+          f.point = b.inertia.com;
+          f.mu1 = s.mu1;
+          f.mu2 = s.mu2;
+          f.load = s.load >= 0 ? s.load : b.inertia.mass * scene.gravity.norm();
+          builder.support(f, b.name);
+          break;
+        }
+      if (!any)
+        throw error(fmt::format("supports[{}].bodies", i),
+                    fmt::format("no body matches {}", fmt::join(s.bodies, ", ")));
+    }
+  }
+
+  void add_motor(const MotorScene& s, const std::string& path) {
+    int i = 0;
+    for (std::size_t c = 0; c < system.model.coordinates.size(); ++c)
+      for (const std::string& pattern : s.joints) {
+        if (!matches(pattern, system.model.coordinates[c].name)) continue;
+        ++i;
+        Motor m;
+        m.coordinate = CoordinateIndex(static_cast<int>(c));
+        m.kp = s.kp;
+        m.kd = s.kd;
+        m.limit = s.limit;
+        if (s.reference) m.reference = *s.reference;
+        if (s.gait) m.reference = serpenoid(*s.gait, i);
+        if (s.torque) m.torque = *s.torque;
+        for (const Motor& other : system.actuation.motors)
+          if (other.coordinate == m.coordinate)
+            throw error(path, fmt::format("joint '{}' has a motor already",
+                                          system.model.coordinates[c].name));
+        system.actuation.motors.push_back(m);
+        break;
+      }
+    if (i == 0)
+      throw error(path + ".joints", fmt::format("no joint matches {}", fmt::join(s.joints, ", ")));
+  }
+
+  void add_actuation() {
+    if (scene.snake && (scene.snake->kp > 0 || scene.snake->kd > 0)) {
+      MotorScene m;
+      m.joints = {"joint*"};
+      m.kp = scene.snake->kp;
+      m.kd = scene.snake->kd;
+      m.limit = scene.snake->limit;
+      m.gait = scene.snake->gait;
+      add_motor(m, "snake.motor");
+    }
+    for (std::size_t i = 0; i < scene.motors.size(); ++i)
+      add_motor(scene.motors[i], fmt::format("motors[{}]", i));
+    for (const BodyScene& b : scene.bodies)
+      if (b.prescribed) {
+        const std::string& name = b.joint.name.empty() ? b.name : b.joint.name;
+        system.actuation.prescribed.push_back({system.model.coordinate(name), *b.prescribed});
+      }
+    check(system.model, system.actuation);
+  }
+
+  [[nodiscard]] std::string joint_name(const std::string& body) const {
+    for (const BodyScene& b : scene.bodies)
+      if (b.name == body) return b.joint.name.empty() ? body : b.joint.name;
+    if (scene.snake && body == "link1") return "root";
+    if (scene.snake) return fmt::format("joint{}", std::stoi(body.substr(4)) - 1);
+    return body;
+  }
+
+  // q or v of a joint as the scene gives them, normalised.
+  static void fill(const std::vector<double>& given, Vec& values) {
+    for (Eigen::Index i = 0; i < values.size(); ++i) values[i] = given[i];
+  }
+
+  void add_start() {
+    const Model& model = system.model;
+    Posture posture = zero_posture(model);
+    if (scene.snake) {
+      const SnakePose pose =
+          serpenoid_pose(scene.snake->spec, scene.snake->gait.amplitude, scene.snake->gait.delta);
+      for (int i = 0; i < model.body_count(); ++i) {
+        int link = 0;
+        if (std::sscanf(model.bodies[i].name.c_str(), "link%d", &link) != 1) continue;
+        if (link == 1)
+          posture.q[i] << pose.x, pose.y, pose.theta;
+        else
+          posture.q[i][0] = pose.phi[link - 2];
+      }
+    }
+    std::set<std::string> used;
+    for (int i = 0; i < model.body_count(); ++i) {
+      const std::string name = joint_name(model.bodies[i].name);
+      const auto found = scene.initial.find(name);
+      if (found == scene.initial.end()) continue;
+      used.insert(name);
+      const std::string path = "initial." + name;
+      const Joint& joint = own_joint(model, BodyIndex(i));
+      const auto put = [&](const std::vector<double>& given, Vec& values, const char* key) {
+        if (given.empty()) return;
+        if (static_cast<Eigen::Index>(given.size()) != values.size())
+          throw error(path, fmt::format("{}: expected {} numbers for a {} joint, got {}", key,
+                                        values.size(), name_of(joint), given.size()));
+        fill(given, values);
+      };
+      put(found->second.q, posture.q[i], "q");
+      put(found->second.v, posture.v[i], "v");
+      const int first = std::holds_alternative<Spherical>(joint)  ? 0
+                        : std::holds_alternative<Floating>(joint) ? 3
+                                                                  : -1;
+      if (first >= 0) {
+        auto quaternion = posture.q[i].segment<4>(first);
+        if (std::abs(quaternion.norm() - 1) > 1e-3)
+          throw error(path, "q: expected a unit quaternion w, x, y, z");
+        quaternion.normalize();
+      }
+    }
+    for (const auto& [name, unused] : scene.initial)
+      if (!used.contains(name))
+        throw error("initial." + name, fmt::format("no joint is called '{}'", name));
+    // Prescribed joints start on their motion, whatever their coordinates.
+    for (const Prescribed& p : system.actuation.prescribed) {
+      const Coordinate& c = model.coordinates[p.coordinate];
+      posture.q[c.body][c.component] = value(p.r, 0);
+      posture.v[c.body][c.component] = rate(p.r, 0);
+    }
+    system.start = make_state(model);
+    set_posture(model, posture, system.start);
+  }
+
+  // A massless chain or a point mass on a hinge has no motion: say so now, not in the first step.
+  void check_mass() const {
+    Workspace work(system.model);
+    forward_kinematics(system.model, system.start.q, system.start.v, work);
+    crba(system.model, work);
+    for (int k = 0; k < system.model.nv; ++k)
+      if (!(work.M(k, k) > 0))
+        throw error("bodies", fmt::format("nothing with inertia moves with the joint of '{}'",
+                                          system.model.bodies[system.model.v_body[k]].name));
+  }
+
+  System build() {
+    try {
+      add_bodies();
+      add_contacts();
+      add_supports();
+      system.model = builder.build();
+      add_actuation();
+    } catch (const InputError& e) {
+      if (e.path().empty() && std::string(e.what()).rfind(scene.document->name(), 0) == 0) throw;
+      if (e.path().empty() && std::string(e.what()).rfind("--set", 0) == 0) throw;
+      throw located(e);
+    }
+    add_start();
+    check_mass();
+    return system;
+  }
+};
+
+}  // namespace
+
+System build_system(const Scene& scene) { return SystemBuilder{scene, {}, {}, {}}.build(); }
+
+}  // namespace saltus

@@ -1,0 +1,156 @@
+// Signals, motors, friction and the snake of a scene.
+#include <algorithm>
+
+#include "saltus/io/scene_elements.h"
+
+namespace saltus {
+
+namespace {
+
+void read_samples(Fields& f, std::vector<double>& times, std::vector<double>& values) {
+  f.required().numbers("times", times, "s", "ascending");
+  f.required().numbers("values", values, "", "one a time");
+  if (f.writing_schema()) return;
+  if (times.size() != values.size()) throw f.error("values", "expected as many values as times");
+  if (!std::is_sorted(times.begin(), times.end()) ||
+      std::adjacent_find(times.begin(), times.end()) != times.end())
+    throw f.error("times", "expected ascending times");
+}
+
+Signal read_signal_here(Fields& f) {
+  Signal signal = Constant{};
+  f.definition("signal", [&](Fields& g) {
+    Constant constant;
+    if (g.scalar(constant.value, "")) {
+      signal = constant;
+      return;
+    }
+    g.forms(
+        "type",
+        {{"constant",
+          [&](Fields& h) {
+            h.number("value", constant.value, "", "");
+            signal = constant;
+          }},
+         {"sine",
+          [&](Fields& h) {
+            Sine s;
+            h.number("amplitude", s.amplitude, "", "");
+            h.number("omega", s.omega, "rad/s", "");
+            h.number("phase", s.phase, "rad", "");
+            h.number("offset", s.offset, "", "");
+            signal = s;
+          }},
+         {"bang-bang",
+          [&](Fields& h) {
+            BangBang s;
+            read_samples(h, s.times, s.values);
+            signal = s;
+          }},
+         {"table",
+          [&](Fields& h) {
+            Table s;
+            read_samples(h, s.times, s.values);
+            s.interpolation =
+                static_cast<Interpolation>(h.choice("interpolation", 1, {"hold", "linear"}, ""));
+            signal = s;
+          }},
+         {"move",
+          [&](Fields& h) {
+            Move s;
+            h.number("from", s.from, "", "");
+            h.number("to", s.to, "", "");
+            h.number("start", s.start, "s", "");
+            h.number("duration", s.duration, "s", "a cycloid, at rest at both ends", positive);
+            signal = s;
+          }},
+         {"sum", [&](Fields& h) {
+            Sum s;
+            h.list("terms", "signals", [&](Fields& k) { s.terms.push_back(read_signal_here(k)); });
+            signal = s;
+          }}});
+  });
+  return signal;
+}
+
+}  // namespace
+
+void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, const char* about) {
+  f.object(key, about, [&](Fields& g) {
+    const Signal read = read_signal_here(g);
+    if (!g.writing_schema()) signal = read;
+  });
+}
+
+void read_friction(Fields& f, double& mu1, double& mu2, const char* about) {
+  std::vector<double> mu;
+  f.number_or_list("friction", mu, "", about, 1, 2, not_negative);
+  if (mu.empty()) return;
+  mu1 = mu.front();
+  mu2 = mu.back();
+}
+
+void read_contact(Fields& f, ContactScene& contact) {
+  f.required().texts("between", contact.between, "two patterns of shape names; * matches any text");
+  if (!f.writing_schema() && contact.between.size() != 2)
+    throw f.error("between", "expected two patterns of shape names");
+  read_friction(f, contact.law.mu1, contact.law.mu2,
+                "coefficient, or two along the axes' x and across; 0: frictionless");
+  f.number("restitution", contact.law.restitution, "", "Newton's, on approach", {0, 1, false});
+  contact.law.axes = static_cast<FrictionAxes>(
+      f.choice("axes", 1, {"first", "second"}, "whose frame carries the two coefficients"));
+}
+
+void read_support(Fields& f, SupportScene& support) {
+  f.required().texts("bodies", support.bodies, "patterns of body names");
+  read_friction(f, support.mu1, support.mu2, "coefficient, or two along the body's x and across");
+  f.number("load", support.load, "N", "default: the body's weight", not_negative);
+}
+
+void read_gait(Fields& f, SerpenoidGait& gait) {
+  f.number("amplitude", gait.amplitude, "rad", "A");
+  f.number("omega", gait.omega, "rad/s", "");
+  f.number("delta", gait.delta, "rad", "phase between neighbours");
+}
+
+void read_motor(Fields& f, MotorScene& motor) {
+  f.required().texts("joints", motor.joints, "patterns of joint names");
+  f.number("kp", motor.kp, "", "[N m/rad] or [N/m]", not_negative);
+  f.number("kd", motor.kd, "", "[N m s/rad] or [N s/m]", not_negative);
+  read_signal(f, "reference", motor.reference, "[rad] or [m]");
+  f.object("gait", "serpenoid reference along the joints", [&](Fields& g) {
+    SerpenoidGait gait;
+    read_gait(g, gait);
+    if (!g.writing_schema()) motor.gait = gait;
+  });
+  read_signal(f, "torque", motor.torque, "[N m] or [N]");
+  f.number("limit", motor.limit, "", "largest |torque| [N m] or [N]", positive);
+  if (motor.reference && motor.gait)
+    throw f.error("gait", "expected either reference or gait, got both");
+}
+
+void read_snake(Fields& f, SnakeScene& snake) {
+  SnakeSpec& s = snake.spec;
+  f.integer("links", s.links, "", 2);
+  f.number("link_length", s.link_length, "m", "between joints", positive);
+  f.number("radius", s.radius, "m", "of the caps", positive);
+  f.number("half_length", s.half_length, "m", "centre to cap's centre", not_negative);
+  f.number("mass", s.mass, "kg", "of a link", positive);
+  f.number("inertia", s.inertia, "", "of a link about z [kg m^2]", positive);
+  read_friction(f, s.mu_along, s.mu_across, "with the ground; two: along and across a link");
+  f.object("joint", "of every joint", [&](Fields& g) {
+    g.number("armature", s.joint.armature, "", "[kg m^2]", not_negative);
+    g.number("stiffness", s.joint.stiffness, "", "[N m/rad]", not_negative);
+    g.number("damping", s.joint.damping, "", "[N m s/rad]", not_negative);
+    g.number("friction", s.joint.friction, "", "[N m]", not_negative);
+  });
+  f.object("motor", "PD on every joint", [&](Fields& g) {
+    g.number("kp", snake.kp, "", "[N m/rad]", not_negative);
+    g.number("kd", snake.kd, "", "[N m s/rad]", not_negative);
+    g.number("limit", snake.limit, "", "largest |torque| [N m]", positive);
+  });
+  f.object("gait", "serpenoid: A sin(omega t + (i - 1) delta); the start pose follows it",
+           [&](Fields& g) { read_gait(g, snake.gait); });
+}
+
+}  // namespace saltus

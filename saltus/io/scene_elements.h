@@ -1,0 +1,20 @@
+// Readers of the elements of a scene; see scene_read.cpp for the whole.
+#pragma once
+#include "saltus/io/fields.h"
+#include "saltus/io/scene.h"
+
+namespace saltus {
+
+void read_frame(Fields& f, const char* key, SE3& frame, const char* about);
+void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, const char* about);
+void read_body(Fields& f, BodyScene& body);
+void read_shape(Fields& f, ShapeScene& shape);
+void read_contact(Fields& f, ContactScene& contact);
+void read_support(Fields& f, SupportScene& support);
+void read_motor(Fields& f, MotorScene& motor);
+void read_gait(Fields& f, SerpenoidGait& gait);
+void read_snake(Fields& f, SnakeScene& snake);
+void read_metric(Fields& f, Metric& metric);
+void read_friction(Fields& f, double& mu1, double& mu2, const char* about);
+
+}  // namespace saltus

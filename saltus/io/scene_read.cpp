@@ -1,0 +1,180 @@
+// The whole scene: which keys there are and where they go.
+#include <fmt/format.h>
+
+#include "saltus/io/scene_elements.h"
+
+namespace saltus {
+
+void read_metric(Fields& f, Metric& m) {
+  using Kind = Metric::Kind;
+  m.path = f.path();
+  f.required().text("name", m.name, "");
+  const auto probe = [&](Fields& g) { g.required().text("probe", m.probe, "a probe's name"); };
+  const auto axis = [&](Fields& g) { m.axis = g.choice("axis", 0, {"x", "y", "z"}, ""); };
+  const auto window = [&](Fields& g) {
+    g.number("from", m.from, "s", "", not_negative);
+    g.number("to", m.to, "s", "default: the end", not_negative);
+    if (!g.writing_schema() && m.to >= 0 && m.to <= m.from)
+      throw g.error("to", "expected a time after 'from'");
+  };
+  const auto kind = [&](Kind k, auto... parts) {
+    return [&m, k, parts...](Fields& g) {
+      m.kind = k;
+      (parts(g), ...);
+    };
+  };
+  const auto at = [&](Fields& g) { g.required().number("at", m.at, "s", "when", not_negative); };
+  const auto value = [&](Fields& g) { g.required().number("value", m.value, "m", "the line"); };
+  const auto on = [&](Fields& g) {
+    g.required().texts("on", m.on, "patterns of bodies or obstacles");
+  };
+  f.forms("type", {{"mean-velocity", kind(Kind::mean_velocity, probe, axis, window)},
+                   {"position", kind(Kind::position, probe, axis, at)},
+                   {"largest", kind(Kind::largest, probe, axis, window)},
+                   {"smallest", kind(Kind::smallest, probe, axis, window)},
+                   {"first-pass", kind(Kind::first_pass, probe, axis, value)},
+                   {"mean-force", kind(Kind::mean_force, on, window)},
+                   {"work", kind(Kind::work, window)},
+                   {"cost-of-transport", kind(Kind::cost_of_transport, probe, window)}});
+}
+
+namespace {
+
+template <class T>
+void read_list(Fields& f, const char* key, const char* about, std::vector<T>& items,
+               void (*read)(Fields&, T&)) {
+  f.list(key, about, [&](Fields& g) {
+    T item;
+    read(g, item);
+    if (!g.writing_schema()) items.push_back(item);
+  });
+}
+
+void read_obstacle(Fields& f, ShapeScene& s) {
+  read_shape(f, s);
+  if (!f.writing_schema() && s.name.empty()) throw f.error("name", "expected a name");
+}
+
+void read_probe(Fields& f, Probe& p) {
+  f.required().text("name", p.name, "");
+  f.required().text("body", p.body, "a body's name, or centre-of-mass");
+  f.vec3("point", p.point, "m", "in the body's frame");
+}
+
+void read_solver(Fields& f, Solver& solver) {
+  ProxOptions o = options_of(solver);
+  const int type = f.choice("type", 0, {"sor", "jor"}, "projected Gauss-Seidel or Jacobi");
+  o.on = static_cast<ProxOptions::On>(
+      f.choice("on", 0, {"delassus", "velocity"}, "what the iteration works on"));
+  o.bilaterals = static_cast<ProxOptions::Bilaterals>(
+      f.choice("bilaterals", 0, {"direct", "prox"}, "joints by a direct factor or iterated"));
+  f.number("alpha", o.alpha, "", "relaxation", {0, 2, true});
+  f.number("tolerance", o.tolerance, "m/s", "on the residual (natural map)", positive);
+  f.integer("max_iterations", o.max_iterations, "", 1);
+  if (type == 0) {
+    ProxGaussSeidel s;
+    static_cast<ProxOptions&>(s) = o;
+    solver = s;
+  } else {
+    ProxJacobi s;
+    static_cast<ProxOptions&>(s) = o;
+    solver = s;
+  }
+}
+
+void read_integrator(Fields& f, MoreauMidpoint& o) {
+  f.choice("type", 0, {"moreau"}, "");
+  o.motors = static_cast<MotorScheme>(f.choice(
+      "motors", 0, {"implicit", "implicit-end", "explicit"},
+      "PD gains: linearly implicit at the mid-point, at the end of the step, or explicit"));
+  o.projection = static_cast<Projection>(
+      f.choice("projection", 0, {"mass", "root-fixed", "none"}, "removal of drift"));
+  if (f.choice("impact", 0, {"capped", "newton"}, "impact law") == 1) o.impact = NewtonImpact{};
+}
+
+void read_initial(Fields& f, const std::string& joint, Scene& scene) {
+  InitialScene start;
+  double q = 0;
+  if (f.scalar(q, "")) {
+    start.q = {q};
+  } else {
+    f.number_or_list("q", start.q, "", "coordinates", 1, 7);
+    f.number_or_list("v", start.v, "", "velocities", 1, 6);
+  }
+  if (!f.writing_schema()) scene.initial[joint] = start;
+}
+
+void read_whole(Fields& f, Scene& s) {
+  int version = 1;
+  f.required().integer("saltus", version, "format version: 1", 1);
+  if (!f.writing_schema() && version != 1) throw f.error("saltus", "expected format version 1");
+  f.text("title", s.title, "");
+  f.text("description", s.description, "");
+  f.vec3("gravity", s.gravity, "", "[m/s^2]");
+  f.boolean("planar", s.planar, "the model lives in the x-y plane");
+  s.coordinates = static_cast<CoordinateSet>(
+      f.choice("coordinates", 0, {"as-marked", "minimal", "maximal"}, "which joints are cut"));
+  f.object("snake", "the planar snake of P0: link1 ... linkN, joint1 ...", [&](Fields& g) {
+    SnakeScene snake;
+    read_snake(g, snake);
+    if (!g.writing_schema()) s.snake = snake;
+  });
+  read_list(f, "bodies", "", s.bodies, read_body);
+  read_list(f, "obstacles", "shapes fixed in the world", s.obstacles, read_obstacle);
+  read_list(f, "contacts", "which shapes may touch, and how", s.contacts, read_contact);
+  read_list(f, "supports", "friction under a given load", s.supports, read_support);
+  read_list(f, "motors", "", s.motors, read_motor);
+  f.table("initial", "start of joints by name: q and v, or a number",
+          [&](Fields& g, const std::string& joint) { read_initial(g, joint, s); });
+  read_list(f, "probes", "named points", s.probes, read_probe);
+  read_list(f, "metrics", "figures of the summary", s.metrics, read_metric);
+  f.required().object("time", "", [&](Fields& g) {
+    g.number("step", s.integrator.dt, "s", "", positive);
+    g.required().number("end", s.end, "s", "", positive);
+  });
+  f.object("integrator", "", [&](Fields& g) { read_integrator(g, s.integrator); });
+  f.object("solver", "", [&](Fields& g) { read_solver(g, s.integrator.solver); });
+  f.object("output", "", [&](Fields& g) {
+    g.number("interval", s.output.interval, "s", "between frames", positive);
+    g.number("checkpoint", s.output.checkpoint, "s", "between checkpoints", positive);
+  });
+  f.boolean("allow_unconverged", s.allow_unconverged,
+            "steps that miss the tolerance do not fail the run");
+}
+
+}  // namespace
+
+Scene read_scene(const Document& document) {
+  Scene scene;
+  scene.document = std::make_shared<const Document>(document);
+  Fields fields(*scene.document, scene.document->root(), "");
+  read_whole(fields, scene);
+  fields.finish();
+  if (!scene.snake && scene.bodies.empty())
+    throw scene.document->error("", "expected bodies or a snake");
+  if (scene.end < scene.integrator.dt)
+    throw scene.document->error("time.end", "expected at least one step");
+  return scene;
+}
+
+Scene load_scene(const std::string& path, const std::vector<std::string>& overrides) {
+  Document document = Document::from_file(path);
+  for (const std::string& o : overrides) document.set(o);
+  return read_scene(document);
+}
+
+nlohmann::ordered_json scene_schema() {
+  nlohmann::ordered_json definitions = nlohmann::ordered_json::object();
+  Fields fields(definitions);
+  Scene scene;
+  read_whole(fields, scene);
+  nlohmann::ordered_json schema;
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["$id"] = "saltus-scene-1";
+  schema["title"] = "Saltus scene";
+  schema.update(fields.schema());
+  schema["$defs"] = definitions;
+  return schema;
+}
+
+}  // namespace saltus

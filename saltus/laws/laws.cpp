@@ -1,0 +1,75 @@
+#include "saltus/laws/laws.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace saltus {
+
+void prox(const Bilateral&, VecRef) {}
+
+void prox(const Unilateral&, VecRef x) { x[0] = std::max(x[0], 0.0); }
+
+void prox(const Interval& law, VecRef x) { x[0] = std::clamp(x[0], law.lower, law.upper); }
+
+void prox(const GivenLoad& law, VecRef x) { x.head<2>() = project_on_ellipse(x, law.a, law.b); }
+
+void prox(const Coulomb& law, VecRef x) {
+  x[0] = std::max(x[0], 0.0);
+  x.segment<2>(1) = project_on_ellipse(x.segment<2>(1), law.mu1 * x[0], law.mu2 * x[0]);
+}
+
+int rows_of(const Law& law) {
+  return std::visit([](const auto& l) { return dim(l); }, law);
+}
+
+void prox_law(const Law& law, VecRef x) {
+  std::visit([&](const auto& l) { prox(l, x); }, law);
+}
+
+namespace {
+
+// The foot of the perpendicular from p (first quadrant, outside) on an ellipse with a >= b > 0 is
+// x = a^2 px/(a^2 + t), y = b^2 py/(b^2 + t), with t the largest root of
+//   F(t) = (a px/(a^2 + t))^2 + (b py/(b^2 + t))^2 - 1,   t in [b py - b^2, ...).
+// F is convex and decreasing there, so Newton from the left of the root ascends monotonically;
+// in units of b (t = b^2 u) nothing overflows.
+Vec2 foot_on_ellipse(double px, double py, double a, double b) {
+  const double ratio = a / b;
+  const double k = ratio * ratio;  // (a/b)^2 >= 1
+  const double zx = ratio * px / b, zy = py / b;
+  // Both bounds lie left of the root: each term alone reaches 1 there.
+  double u = std::max({zy - 1, zx - k, 0.0});
+  for (int i = 0; i < 100; ++i) {
+    const double X = zx / (k + u), Y = zy / (1 + u);
+    const double F = X * X + Y * Y - 1;
+    if (F <= 0) break;
+    const double dF = -2 * (X * X / (k + u) + Y * Y / (1 + u));
+    const double next = u - F / dF;
+    if (!(next > u)) break;  // no further progress in floating point
+    u = next;
+  }
+  Vec2 foot(k * px / (k + u), py / (1 + u));
+  // Put the result on the curve: the last rounding error would otherwise leave the set.
+  const double level = std::hypot(foot.x() / a, foot.y() / b);
+  return level > 1 ? Vec2(foot / level) : foot;
+}
+
+}  // namespace
+
+Vec2 project_on_ellipse(const Vec2& p, double a, double b) {
+  if (a <= 0 && b <= 0) return Vec2::Zero();
+  constexpr double flat = 1e-100;  // flatter than this it is a segment: (a/b)^2 must not overflow
+  if (a <= flat * b) return {0.0, std::clamp(p.y(), -b, b)};
+  if (b <= flat * a) return {std::clamp(p.x(), -a, a), 0.0};
+  if (a == b) {  // the disc, exactly radial so that friction is isotropic
+    const double length = p.norm();
+    return length > a ? Vec2(p * (a / length)) : p;
+  }
+  const double x = std::abs(p.x()), y = std::abs(p.y());
+  if (std::hypot(x / a, y / b) <= 1) return p;
+  const Vec2 foot =
+      a > b ? foot_on_ellipse(x, y, a, b) : Vec2(foot_on_ellipse(y, x, b, a).reverse());
+  return {std::copysign(foot.x(), p.x()), std::copysign(foot.y(), p.y())};
+}
+
+}  // namespace saltus

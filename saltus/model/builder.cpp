@@ -1,0 +1,317 @@
+#include "saltus/model/builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "saltus/base/error.h"
+#include "saltus/geometry/gap.h"
+#include "saltus/model/layout.h"
+
+namespace saltus {
+
+namespace {
+
+void require(bool ok, const std::string& path, const std::string& expected) {
+  if (!ok) throw InputError(path, expected);
+}
+
+void check_inertia(const RigidInertia& inertia, bool may_be_massless, const std::string& path) {
+  const double m = inertia.mass;
+  require(std::isfinite(m) && (m > 0 || (may_be_massless && m == 0)), path + ".mass",
+          fmt::format("expected a positive number, got {}", m));
+  require(inertia.com.allFinite(), path + ".com", "expected finite numbers");
+  const Mat3& J = inertia.about_com;
+  require(J.allFinite(), path + ".inertia", "expected finite numbers");
+  require((J - J.transpose()).norm() <= 1e-12 * J.norm(), path + ".inertia",
+          "expected a symmetric matrix");
+  require(physical(J), path + ".inertia",
+          fmt::format("expected principal moments that obey the triangle inequality (none larger "
+                      "than the sum of the other two), got diagonal ({}, {}, {})",
+                      J(0, 0), J(1, 1), J(2, 2)));
+}
+
+void check_dof(const JointDof& d, const std::string& path) {
+  const auto not_negative = [&](double x, const char* name) {
+    require(std::isfinite(x) && x >= 0, path + "." + name,
+            fmt::format("expected a number >= 0, got {}", x));
+  };
+  not_negative(d.armature, "armature");
+  not_negative(d.stiffness, "stiffness");
+  not_negative(d.damping, "damping");
+  not_negative(d.friction, "friction");
+  require(std::isfinite(d.rest), path + ".rest", "expected a finite number");
+  require(d.lower < d.upper, path + ".limits",
+          fmt::format("expected lower < upper, got [{}, {}]", d.lower, d.upper));
+}
+
+bool is_carrier(const Joint& joint, bool planar) {
+  return planar ? std::holds_alternative<Planar>(joint) : std::holds_alternative<Floating>(joint);
+}
+
+}  // namespace
+
+ModelBuilder& ModelBuilder::planar(bool yes) {
+  planar_ = yes;
+  return *this;
+}
+ModelBuilder& ModelBuilder::gravity(const Vec3& g) {
+  require(g.allFinite(), "gravity", "expected three finite numbers");
+  gravity_ = g;
+  return *this;
+}
+ModelBuilder& ModelBuilder::coordinates(CoordinateSet set) {
+  set_ = set;
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& inertia,
+                                 const JointSpec& joint) {
+  const std::string path = fmt::format("bodies[{}]", bodies_.size());
+  require(!name.empty() && name != "world", path + ".name", "expected a name other than 'world'");
+  for (const auto& b : bodies_)
+    require(b.name != name, path + ".name", fmt::format("the name '{}' is taken", name));
+  check_inertia(inertia, std::holds_alternative<Fixed>(joint.kind), path);
+  const int n = has_scalar_coordinates(joint.kind) ? nv_of(joint.kind) : 0;
+  const int given = static_cast<int>(joint.dofs.size());
+  require(given <= 1 || given == n, path + ".joint",
+          fmt::format("expected properties for {} coordinates, got {}", n, given));
+  require(given == 0 || n > 0, path + ".joint",
+          fmt::format("a {} joint has no scalar coordinate to carry springs, limits or friction",
+                      name_of(joint.kind)));
+  for (const auto& d : joint.dofs) check_dof(d, path + ".joint");
+  BodySpec spec{name, inertia, Mat6::Zero(), joint};
+  if (spec.joint.name.empty()) spec.joint.name = name;
+  bodies_.push_back(spec);
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::added_inertia(const std::string& body, const Mat6& inertia) {
+  require(inertia.isApprox(inertia.transpose(), 1e-12), "added_inertia",
+          "expected a symmetric 6 x 6 matrix");
+  for (auto& b : bodies_)
+    if (b.name == body) {
+      b.added += inertia;
+      return *this;
+    }
+  throw InputError("added_inertia", fmt::format("no body is called '{}'", body));
+}
+
+ModelBuilder& ModelBuilder::shape(const std::string& name, const std::string& body,
+                                  const SE3& frame, const Shape& shape) {
+  for (const auto& s : shapes_)
+    require(s.name != name, fmt::format("shapes[{}]", shapes_.size()),
+            fmt::format("the name '{}' is taken", name));
+  shapes_.push_back({name, body, frame, shape});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::contact(const std::string& a, const std::string& b,
+                                    const ContactLaw& law) {
+  const std::string path = fmt::format("contacts[{}]", contacts_.size());
+  require(law.mu1 >= 0 && law.mu2 >= 0 && std::isfinite(law.mu1 + law.mu2), path + ".friction",
+          "expected coefficients >= 0");
+  require(law.restitution >= 0 && law.restitution <= 1, path + ".restitution",
+          fmt::format("expected a number in [0, 1], got {}", law.restitution));
+  contacts_.push_back({a, b, law});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::support(const SupportFriction& friction, const std::string& body) {
+  const std::string path = fmt::format("supports[{}]", supports_.size());
+  require(friction.mu1 >= 0 && friction.mu2 >= 0 && friction.load >= 0, path,
+          "expected friction coefficients and load >= 0");
+  supports_.push_back({friction, body});
+  return *this;
+}
+
+std::vector<int> ModelBuilder::sorted() const {
+  std::map<std::string, int> by_name;
+  for (std::size_t i = 0; i < bodies_.size(); ++i) by_name[bodies_[i].name] = static_cast<int>(i);
+  std::vector<int> order;
+  std::vector<char> mark(bodies_.size(), 0);  // 1: on the path, 2: done
+  for (std::size_t start = 0; start < bodies_.size(); ++start) {
+    std::vector<int> path;
+    int i = static_cast<int>(start);
+    while (i >= 0 && mark[i] != 2) {
+      const std::string where = fmt::format("bodies[{}].joint.parent", i);
+      require(mark[i] != 1, where, fmt::format("the parents of '{}' form a loop", bodies_[i].name));
+      mark[i] = 1;
+      path.push_back(i);
+      const std::string& parent = bodies_[i].joint.parent;
+      if (parent == "world") break;
+      const auto found = by_name.find(parent);
+      require(found != by_name.end(), where,
+              fmt::format("expected 'world' or a body's name, no body is called '{}'", parent));
+      i = found->second;
+    }
+    for (auto it = path.rbegin(); it != path.rend(); ++it) {
+      mark[*it] = 2;
+      order.push_back(*it);
+    }
+  }
+  return order;
+}
+
+namespace {
+
+// The directions a joint blocks, as rows of a cut.
+Cut make_cut(const JointSpec& joint, bool planar, const std::string& path) {
+  Cut cut;
+  cut.name = joint.name;
+  cut.joint = joint.kind;
+  cut.placement = joint.placement;
+  cut.in_body = joint.in_body;
+  const auto block = [&](std::initializer_list<Vec3> axes) {
+    for (const Vec3& a : axes)
+      if (!planar || std::abs(a.z()) < 1e-9) cut.axes.col(cut.translations++) = a;
+  };
+  const auto across = [](const Vec3& axis) {
+    // In the plane the first direction across an in-plane axis must lie in the plane too.
+    Vec3 u = Vec3::UnitZ().cross(axis);
+    u = u.norm() > 1e-6 ? Vec3(u.normalized()) : axis.unitOrthogonal();
+    return std::pair(u, Vec3(axis.cross(u)));
+  };
+  const Vec3 x = Vec3::UnitX(), y = Vec3::UnitY(), z = Vec3::UnitZ();
+  RotationRows rotation = RotationRows::all;
+  if (const auto* j = std::get_if<Revolute>(&joint.kind)) {
+    cut.axis = j->axis;
+    block({x, y, z});
+    rotation = RotationRows::tilt;
+  } else if (const auto* p = std::get_if<Prismatic>(&joint.kind)) {
+    cut.axis = p->axis;
+    const auto [u, w] = across(p->axis);
+    block({u, w});
+  } else if (std::holds_alternative<Planar>(joint.kind)) {
+    block({z});
+    rotation = RotationRows::tilt;
+  } else if (std::holds_alternative<Spherical>(joint.kind)) {
+    block({x, y, z});
+    rotation = RotationRows::none;
+  } else if (std::holds_alternative<Fixed>(joint.kind)) {
+    block({x, y, z});
+  } else if (std::holds_alternative<Floating>(joint.kind)) {
+    rotation = RotationRows::none;
+  }
+  require(!planar || !std::holds_alternative<Spherical>(joint.kind), path,
+          "a planar model has no spherical joints");
+  cut.rotation = rotation;
+  cut.rotations = rotation == RotationRows::none ? 0 : rotation == RotationRows::tilt ? 2 : 3;
+  if (planar) {
+    cut.rotations = rotation == RotationRows::all ? 1 : 0;
+    if (rotation == RotationRows::tilt) cut.rotation = RotationRows::none;
+  }
+  return cut;
+}
+
+void check_planar(const JointSpec& joint, const std::string& path) {
+  const auto upright = [&](const SE3& X) {
+    require(std::abs(X.R(2, 2) - 1) < 1e-9 && std::abs(X.r.z()) < 1e-12, path,
+            "a planar model has its joints' frames in the x-y plane");
+  };
+  upright(joint.placement);
+  upright(joint.in_body);
+  if (const auto* j = std::get_if<Revolute>(&joint.kind))
+    require(std::abs(std::abs(j->axis.z()) - 1) < 1e-9, path + ".axis",
+            "a planar model turns about z only");
+  if (const auto* p = std::get_if<Prismatic>(&joint.kind))
+    require(std::abs(p->axis.z()) < 1e-9, path + ".axis", "a planar model slides in x-y only");
+}
+
+}  // namespace
+
+void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index) const {
+  const std::string path = fmt::format("bodies[{}].joint", spec_index);
+  const JointSpec& joint = spec.joint;
+  Body body;
+  body.name = spec.name;
+  body.rigid = spec.inertia;
+  body.inertia = spatial_inertia(spec.inertia) + spec.added;
+  const BodyIndex self(model.body_count());
+  const BodyIndex parent = joint.parent == "world" ? world : model.body(joint.parent);
+  if (planar_) check_planar(joint, path);
+
+  const bool carried = joint.parent == "world" && is_carrier(joint.kind, planar_);
+  const bool cut =
+      (set_ == CoordinateSet::maximal || (set_ == CoordinateSet::as_marked && joint.cut)) &&
+      !carried;
+  if (cut) {
+    body.parent = world;
+    body.joint = planar_ ? Joint(Planar{}) : Joint(Floating{});
+    Cut c = make_cut(joint, planar_, path);
+    c.parent = parent;
+    c.child = self;
+    body.cut = CutIndex(static_cast<int>(model.cuts.size()));
+    model.cuts.push_back(c);
+  } else {
+    body.parent = parent;
+    body.joint = joint.kind;
+    body.placement = joint.placement;
+    body.in_body = joint.in_body;
+  }
+  body.q0 = model.nq;
+  body.v0 = model.nv;
+  body.nq = nq_of(body.joint);
+  body.nv = nv_of(body.joint);
+  model.nq += body.nq;
+  model.nv += body.nv;
+  add_coordinates(model, joint.kind, joint.name, joint.dofs, self, body);
+  model.bodies.push_back(body);
+}
+
+void ModelBuilder::add_bodies(Model& model, const std::vector<int>& order) const {
+  std::set<std::string> joint_names;
+  for (const int i : order) {
+    require(joint_names.insert(bodies_[i].joint.name).second,
+            fmt::format("bodies[{}].joint.name", i),
+            fmt::format("the joint name '{}' is taken", bodies_[i].joint.name));
+    add_joint(model, bodies_[i], i);
+  }
+}
+
+void ModelBuilder::add_contacts(Model& model) const {
+  std::map<std::string, ShapeIndex> by_name;
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    const auto& s = shapes_[i];
+    BodyIndex body = world;
+    if (s.body != "world") body = model.body(s.body);
+    by_name[s.name] = ShapeIndex(static_cast<int>(model.shapes.size()));
+    model.shapes.push_back({s.name, body, s.frame, s.shape});
+  }
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const auto& c = contacts_[i];
+    const std::string path = fmt::format("contacts[{}]", i);
+    const auto a = by_name.find(c.a), b = by_name.find(c.b);
+    require(a != by_name.end(), path, fmt::format("no shape is called '{}'", c.a));
+    require(b != by_name.end(), path, fmt::format("no shape is called '{}'", c.b));
+    const ContactShape &A = model.shapes[a->second], &B = model.shapes[b->second];
+    require(A.body != B.body, path, fmt::format("'{}' and '{}' belong to the same body", c.a, c.b));
+    const int features = feature_count(A.shape, B.shape);
+    require(features > 0, path,
+            fmt::format("contact of a {} with a {} is not supported", name_of(A.shape),
+                        name_of(B.shape)));
+    model.pairs.push_back({a->second, b->second, c.law, features, model.contact_slots});
+    model.contact_slots += features;
+  }
+  for (const auto& s : supports_) {
+    SupportFriction friction = s.friction;
+    friction.body = model.body(s.body);
+    friction.normal.normalize();
+    model.supports.push_back(friction);
+  }
+}
+
+Model ModelBuilder::build() const {
+  Model model;
+  model.planar = planar_;
+  model.gravity = gravity_;
+  add_bodies(model, sorted());
+  add_contacts(model);
+  lay_out(model);
+  return model;
+}
+
+}  // namespace saltus

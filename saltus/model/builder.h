@@ -1,0 +1,76 @@
+// Builds and validates a Model. Bodies may come in any order and name parents that come later.
+// Every complaint is an InputError with the path of the culprit (bodies[3].mass).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "saltus/model/model.h"
+
+namespace saltus {
+
+struct JointSpec {
+  std::string name;  // empty: the body's name
+  std::string parent = "world";
+  Joint kind = Fixed{};
+  SE3 placement;               // of the joint's frame in the parent
+  SE3 in_body;                 // of the joint's frame in the body
+  std::vector<JointDof> dofs;  // one per scalar coordinate, or empty, or one for all
+  bool cut = false;
+};
+
+// Which joints are cut: those marked, or every one (P0, P2's maximal set).
+enum class CoordinateSet { as_marked, minimal, maximal };
+
+class ModelBuilder {
+ public:
+  ModelBuilder& planar(bool yes);  // cut bodies then move in the x-y plane
+  ModelBuilder& gravity(const Vec3& g);
+  ModelBuilder& coordinates(CoordinateSet set);
+
+  ModelBuilder& body(const std::string& name, const RigidInertia& inertia, const JointSpec& joint);
+  // Adds a fluid's added mass (or any symmetric 6 x 6) to a body.
+  ModelBuilder& added_inertia(const std::string& body, const Mat6& inertia);
+  ModelBuilder& shape(const std::string& name, const std::string& body, const SE3& frame,
+                      const Shape& shape);
+  ModelBuilder& contact(const std::string& shape_a, const std::string& shape_b,
+                        const ContactLaw& law);
+  ModelBuilder& support(const SupportFriction& friction, const std::string& body);
+
+  [[nodiscard]] Model build() const;
+
+ private:
+  struct BodySpec {
+    std::string name;
+    RigidInertia inertia;
+    Mat6 added = Mat6::Zero();
+    JointSpec joint;
+  };
+  struct ShapeSpec {
+    std::string name, body;
+    SE3 frame;
+    Shape shape;
+  };
+  struct ContactSpec {
+    std::string a, b;
+    ContactLaw law;
+  };
+  struct SupportSpec {
+    SupportFriction friction;
+    std::string body;
+  };
+
+  [[nodiscard]] std::vector<int> sorted() const;  // parents first; throws on loops
+  void add_bodies(Model& model, const std::vector<int>& order) const;
+  void add_joint(Model& model, const BodySpec& spec, int spec_index) const;
+  void add_contacts(Model& model) const;
+
+  bool planar_ = false;
+  Vec3 gravity_{0, 0, -9.81};
+  CoordinateSet set_ = CoordinateSet::as_marked;
+  std::vector<BodySpec> bodies_;
+  std::vector<ShapeSpec> shapes_;
+  std::vector<ContactSpec> contacts_;
+  std::vector<SupportSpec> supports_;
+};
+
+}  // namespace saltus

@@ -1,0 +1,133 @@
+#include "saltus/model/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/error.h"
+
+namespace saltus {
+
+void add_coordinates(Model& model, const Joint& kind, const std::string& joint_name,
+                     const std::vector<JointDof>& dofs, BodyIndex self, const Body& body) {
+  if (!has_scalar_coordinates(kind)) return;
+  const int n = nv_of(kind);
+  const bool planar = std::holds_alternative<Planar>(kind);
+  const char* const suffix[] = {".x", ".y", planar ? ".theta" : ".z"};
+  for (int i = 0; i < n; ++i) {
+    Coordinate c;
+    c.name = n == 1 ? joint_name : joint_name + suffix[i];
+    c.body = self;
+    c.component = i;
+    c.rotational = std::holds_alternative<Revolute>(kind) || (planar && i == 2);
+    c.cut = body.cut;
+    if (!c.cut.valid()) {
+      c.q_index = body.q0 + i;
+      c.v_index = body.v0 + i;
+    }
+    if (!dofs.empty()) c.dof = dofs.size() == 1 ? dofs[0] : dofs[i];
+    model.coordinates.push_back(c);
+  }
+}
+
+namespace {
+
+void lay_out_velocities(Model& model) {
+  model.v_parent.assign(model.nv, -1);
+  model.v_body.assign(model.nv, -1);
+  model.prescribed.assign(model.nv, 0);
+  model.armature.setZero(model.nv);
+  for (int i = 0; i < model.body_count(); ++i) {
+    const Body& body = model.bodies[i];
+    // The last velocity of the nearest ancestor that has any.
+    int above = -1;
+    for (int p = body.parent; p >= 0; p = model.bodies[p].parent)
+      if (model.bodies[p].nv > 0) {
+        above = model.bodies[p].v0 + model.bodies[p].nv - 1;
+        break;
+      }
+    for (int k = 0; k < body.nv; ++k) {
+      model.v_parent[body.v0 + k] = k == 0 ? above : body.v0 + k - 1;
+      model.v_body[body.v0 + k] = i;
+    }
+  }
+  for (const Coordinate& c : model.coordinates) {
+    if (c.v_index < 0) continue;
+    model.armature[c.v_index] = c.dof.armature;
+    model.prescribed[c.v_index] = c.dof.prescribed;
+    model.any_prescribed |= c.dof.prescribed;
+  }
+}
+
+void lay_out_slots(Model& model) {
+  const auto add = [&](BlockKind kind, int index, int feature, int rows) {
+    if (rows == 0) return;
+    model.slots.push_back({kind, index, feature, model.lambda_rows, rows});
+    model.lambda_rows += rows;
+  };
+  for (std::size_t i = 0; i < model.cuts.size(); ++i) {
+    add(BlockKind::cut_translation, static_cast<int>(i), 0, model.cuts[i].translations);
+    add(BlockKind::cut_rotation, static_cast<int>(i), 0, model.cuts[i].rotations);
+  }
+  for (std::size_t i = 0; i < model.coordinates.size(); ++i) {
+    const Coordinate& c = model.coordinates[i];
+    const int k = static_cast<int>(i);
+    if (c.cut.valid()) add(BlockKind::coordinate, k, 0, 1);
+    add(BlockKind::motor, k, 0, 1);
+    if (c.dof.friction > 0) add(BlockKind::joint_friction, k, 0, 1);
+    if (std::isfinite(c.dof.lower)) add(BlockKind::joint_limit, k, 0, 1);
+    if (std::isfinite(c.dof.upper)) add(BlockKind::joint_limit, k, 1, 1);
+  }
+  for (std::size_t i = 0; i < model.supports.size(); ++i)
+    add(BlockKind::support, static_cast<int>(i), 0, 2);
+  for (std::size_t i = 0; i < model.pairs.size(); ++i) {
+    const ContactPair& p = model.pairs[i];
+    const bool rough = p.law.mu1 > 0 || p.law.mu2 > 0;
+    for (int f = 0; f < p.features; ++f)
+      add(BlockKind::contact, static_cast<int>(i), f, rough ? 3 : 1);
+  }
+}
+
+// A typical distance between joints or across a shape, to weigh rad/s against m/s.
+double typical_length(const Model& model) {
+  double sum = 0;
+  int count = 0;
+  const auto take = [&](double x) {
+    if (x > 1e-12) sum += x, ++count;
+  };
+  for (const Body& b : model.bodies) {
+    if (b.parent.valid() && b.nv > 0) take(b.placement.r.norm() + b.in_body.r.norm());
+    if (b.rigid.mass > 0) take(std::sqrt(b.rigid.about_com.trace() / b.rigid.mass));
+  }
+  for (const Cut& c : model.cuts) take(c.placement.r.norm() + c.in_body.r.norm());
+  return count ? sum / count : 1.0;
+}
+
+}  // namespace
+
+void lay_out(Model& model) {
+  lay_out_velocities(model);
+  lay_out_slots(model);
+  model.length_scale = typical_length(model);
+}
+
+BodyIndex Model::body(const std::string& name) const {
+  for (int i = 0; i < body_count(); ++i)
+    if (bodies[i].name == name) return BodyIndex(i);
+  throw InputError(fmt::format("no body is called '{}'", name));
+}
+
+CoordinateIndex Model::coordinate(const std::string& name) const {
+  for (std::size_t i = 0; i < coordinates.size(); ++i)
+    if (coordinates[i].name == name) return CoordinateIndex(static_cast<int>(i));
+  throw InputError(fmt::format("no joint coordinate is called '{}'", name));
+}
+
+double Model::total_mass() const {
+  double m = 0;
+  for (const Body& b : bodies) m += b.rigid.mass;
+  return m;
+}
+
+}  // namespace saltus

@@ -1,0 +1,12 @@
+// The derived tables of a Model: coordinates, velocity tree, rows of State::Lambda.
+#pragma once
+#include "saltus/model/builder.h"
+
+namespace saltus {
+
+// Scalar coordinates of a joint, tree or cut (body.cut tells).
+void add_coordinates(Model& model, const Joint& kind, const std::string& joint_name,
+                     const std::vector<JointDof>& dofs, BodyIndex self, const Body& body);
+void lay_out(Model& model);
+
+}  // namespace saltus

@@ -1,0 +1,156 @@
+// The mechanical system: immutable once built (by ModelBuilder), flat arrays, no pointers between
+// bodies. Bodies are sorted so that a parent comes before its children.
+//
+// A tree joint places its body: X_parent_body = placement * X_J(q) * in_body^-1. A *cut* joint is
+// no tree joint: its body hangs on the world by a carrier (Planar in a planar model, else
+// Floating) and the joint is kept by bilateral rows. No cuts: minimal coordinates; all cut:
+// maximal (P0, P2).
+#pragma once
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "saltus/base/index.h"
+#include "saltus/geometry/shapes.h"
+#include "saltus/lie/inertia.h"
+#include "saltus/lie/se3.h"
+#include "saltus/model/joint.h"
+
+namespace saltus {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// What acts in one scalar coordinate of a joint; units by the coordinate (rotation or translation).
+struct JointDof {
+  double armature = 0;                         // rotor inertia seen at the joint [kg m^2] or [kg]
+  double stiffness = 0;                        // [N m/rad] or [N/m]
+  double rest = 0;                             // spring's zero [rad] or [m]
+  double damping = 0;                          // [N m s/rad] or [N s/m]
+  double friction = 0;                         // dry: |tau| <= friction [N m] or [N]
+  double lower = -infinity, upper = infinity;  // limits [rad] or [m]
+  bool prescribed = false;                     // r(t) is given by the actuation
+};
+
+struct Body {
+  std::string name;
+  RigidInertia rigid;
+  Mat6 inertia = Mat6::Zero();  // spatial, about the frame's origin; may hold added mass too
+  BodyIndex parent = world;     // of the tree joint
+  Joint joint;
+  SE3 placement;  // of the joint's frame in the parent
+  SE3 in_body;    // of the joint's frame in this body
+  int q0 = 0, v0 = 0, nq = 0, nv = 0;
+  CutIndex cut;  // the cut that replaces this body's own joint, if any
+};
+
+// One-sided rotation constraints of a cut.
+enum class RotationRows { none, tilt, all };
+
+struct Cut {
+  std::string name;
+  BodyIndex parent, child;
+  Joint joint;
+  SE3 placement;                 // of the joint's frame in the parent
+  SE3 in_body;                   // of the joint's frame in the child
+  Vec3 axis = Vec3::UnitZ();     // of the joint, in the parent's joint frame
+  Mat3 axes = Mat3::Identity();  // first `translations` columns: blocked directions there
+  int translations = 0;
+  RotationRows rotation = RotationRows::none;
+  int rotations = 0;  // rows: none 0, tilt 2, all 3 (planar model: all 1)
+};
+
+// A scalar coordinate of a joint, in the tree or cut: motors, springs, limits act on these and so
+// do not care which coordinates the model uses.
+struct Coordinate {
+  std::string name;  // the joint's; several coordinates: joint.x, joint.y, joint.theta
+  BodyIndex body;    // the child
+  int component = 0;
+  int q_index = -1, v_index = -1;  // in the tree
+  CutIndex cut;                    // else
+  bool rotational = true;
+  JointDof dof;
+};
+
+struct ContactShape {
+  std::string name;
+  BodyIndex body = world;
+  SE3 frame;  // in the body
+  Shape shape;
+};
+
+// Whose axes carry mu1 and mu2: those of shape a, or of shape b.
+enum class FrictionAxes { a, b };
+
+struct ContactLaw {
+  double mu1 = 0, mu2 = 0;  // friction coefficients; both 0: no tangential rows
+  double restitution = 0;   // normal, 0..1
+  FrictionAxes axes = FrictionAxes::b;
+};
+
+struct ContactPair {
+  ShapeIndex a, b;
+  ContactLaw law;
+  int features = 1;
+  int slot0 = 0;  // first contact slot; slots are (pair, feature)
+};
+
+// Coulomb friction under a given load, at a point of a body, in the plane across `normal`
+// (P0 eq. 50, 52). T1 is the body's x-axis projected on the plane.
+struct SupportFriction {
+  std::string name;
+  BodyIndex body;
+  Vec3 point = Vec3::Zero();          // in the body [m]
+  Vec3 normal = Vec3::UnitZ();        // inertial
+  double mu1 = 0, mu2 = 0, load = 0;  // [-], [-], [N]
+};
+
+// A family of inclusion blocks that may be active; rows have a fixed place in State::Lambda.
+enum class BlockKind : unsigned char {
+  cut_translation,  // the joint of a cut: its blocked directions
+  cut_rotation,
+  coordinate,  // armature, spring, damper and motor of a cut coordinate; its prescribed rate
+  motor,       // a motor with a torque limit
+  joint_friction,
+  joint_limit,
+  support,
+  contact
+};
+struct BlockSlot {
+  BlockKind kind;
+  int index = 0;          // of the cut, coordinate, support or pair
+  int feature = 0;        // contact: which point; limit: 0 lower, 1 upper
+  int row = 0, rows = 0;  // in State::Lambda
+};
+
+struct Model {
+  std::vector<Body> bodies;
+  std::vector<Cut> cuts;
+  std::vector<Coordinate> coordinates;
+  std::vector<ContactShape> shapes;
+  std::vector<ContactPair> pairs;
+  std::vector<SupportFriction> supports;
+  std::vector<BlockSlot> slots;
+  int contact_slots = 0;  // (pair, feature) points
+  int lambda_rows = 0;    // of State::Lambda
+  int nq = 0, nv = 0;
+  bool planar = false;
+  double length_scale = 1;  // [m]; weighs rad/s against m/s in residuals
+
+  Vec3 gravity{0, 0, -9.81};  // [m/s^2]
+
+  // Of each velocity: the nearest velocity towards the root (-1: none), its body, its armature and
+  // whether it is prescribed.
+  std::vector<int> v_parent;
+  std::vector<int> v_body;
+  Vec armature;
+  std::vector<char> prescribed;
+  bool any_prescribed = false;
+
+  [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
+  // Throw InputError with the known names when there is none.
+  [[nodiscard]] BodyIndex body(const std::string& name) const;
+  [[nodiscard]] CoordinateIndex coordinate(const std::string& name) const;
+  [[nodiscard]] double total_mass() const;
+};
+
+}  // namespace saltus

@@ -1,0 +1,59 @@
+#include "saltus/model/snake.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace saltus {
+
+void add_snake(ModelBuilder& builder, const SnakeSpec& s) {
+  const double roll =
+      0.5 * s.mass * s.radius * s.radius;  // about x; no motion of the plane uses it
+  RigidInertia link{s.mass, Vec3::Zero(), Vec3(roll, s.inertia, s.inertia).asDiagonal()};
+  const SE3 front = SE3::translation({0.5 * s.link_length, 0, 0});
+  const SE3 rear = SE3::translation({-0.5 * s.link_length, 0, 0});
+  for (int i = 1; i <= s.links; ++i) {
+    const std::string name = fmt::format("{}{}", s.prefix, i);
+    JointSpec joint;
+    if (i == 1) {
+      joint.kind = Planar{};
+      joint.name = s.prefix == "link" ? "root" : s.prefix + ".root";
+    } else {
+      joint.kind = Revolute{Vec3::UnitZ()};
+      joint.name = fmt::format("{}{}", s.prefix == "link" ? "joint" : s.prefix + ".joint", i - 1);
+      joint.parent = fmt::format("{}{}", s.prefix, i - 1);
+      joint.placement = front;
+      joint.in_body = rear;
+      joint.dofs = {s.joint};
+    }
+    builder.body(name, link, joint);
+    builder.shape(name, name, SE3{}, Capsule{s.radius, s.half_length});
+    if (s.mu_along > 0 || s.mu_across > 0) {
+      SupportFriction friction;
+      friction.name = name;
+      friction.mu1 = s.mu_along;
+      friction.mu2 = s.mu_across;
+      friction.load = s.mass * s.gravity;
+      builder.support(friction, name);
+    }
+  }
+}
+
+SnakePose serpenoid_pose(const SnakeSpec& s, double amplitude, double delta) {
+  const double alpha = delta == 0 ? 0 : amplitude / (2 * std::sin(0.5 * delta));
+  const auto heading = [&](int i) {
+    return std::numbers::pi - alpha * std::cos((i - 1.5) * delta);
+  };
+  // Walk from the last link, at the origin, to the first.
+  Vec2 r = Vec2::Zero();
+  for (int i = s.links; i > 1; --i) {
+    const double a = heading(i), b = heading(i - 1);
+    r -= 0.5 * s.link_length * (Vec2(std::cos(a), std::sin(a)) + Vec2(std::cos(b), std::sin(b)));
+  }
+  SnakePose pose{r.x(), r.y(), heading(1), {}};
+  for (int i = 1; i < s.links; ++i) pose.phi.push_back(amplitude * std::sin((i - 1) * delta));
+  return pose;
+}
+
+}  // namespace saltus

@@ -1,0 +1,133 @@
+#include "saltus/solvers/inclusion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/base/error.h"
+
+namespace saltus {
+
+void Inclusion::reserve(int max_rows, int max_blocks, int nv) {
+  blocks.reserve(max_blocks);
+  c.setZero(max_rows);
+  b.setZero(max_rows);
+  G.setZero(max_rows, max_rows);
+  W.setZero(nv, max_rows);
+  Y.setZero(nv, max_rows);
+  v_free.setZero(nv);
+  clear();
+}
+
+void Inclusion::clear() {
+  rows = 0;
+  blocks.clear();
+  has_G = false;
+}
+
+int Inclusion::add(const Law& law, double compliance, double length) {
+  const int n = rows_of(law);
+  SALTUS_ASSERT(rows + n <= c.size());
+  blocks.push_back({law, rows, n, compliance, length});
+  rows += n;
+  return rows - n;
+}
+
+void SolverWorkspace::reserve(int max_rows, int max_blocks, int nv) {
+  for (Vec* x : {&xi, &c, &b, &direct, &Lambda, &next}) x->setZero(max_rows);
+  for (Vec* x : {&v, &v_free}) x->setZero(nv);
+  for (Mat* x : {&factor, &coupling, &G}) x->setZero(max_rows, max_rows);
+  for (Mat* x : {&W, &Y}) x->setZero(nv, max_rows);
+  direct_rows.reserve(max_rows);
+  iterated_rows.reserve(max_rows);
+  blocks.reserve(max_blocks);
+  steps.reserve(max_blocks);
+}
+
+void relative_velocity(const Inclusion& p, VecIn Lambda, Vec& xi, Vec& v) {
+  const int n = p.rows;
+  if (p.has_G) {
+    xi.head(n) = p.c.head(n);
+    xi.head(n).noalias() += p.G.topLeftCorner(n, n) * Lambda.head(n);
+  } else {
+    v = p.v_free;
+    v.noalias() += p.Y.leftCols(n) * Lambda.head(n);
+    xi.head(n) = p.b.head(n);
+    xi.head(n).noalias() += p.W.leftCols(n).transpose() * v;
+  }
+  for (const Block& k : p.blocks)
+    if (k.compliance > 0) xi.segment(k.row, k.rows) += k.compliance * Lambda.segment(k.row, k.rows);
+}
+
+StepLengths diagonal_steps(const Inclusion& p, const Block& k) {
+  const auto largest = [&](int first, int count) {
+    double d = 0;
+    for (int i = first; i < first + count; ++i)
+      d = std::max(d, p.has_G ? p.G(i, i) : p.W.col(i).dot(p.Y.col(i)));
+    d += k.compliance;
+    return d > 0 ? 1 / d : 1.0;  // a row that nothing moves: any r serves
+  };
+  if (std::holds_alternative<Coulomb>(k.law)) return {largest(k.row, 1), largest(k.row + 1, 2)};
+  const double r = largest(k.row, k.rows);
+  return {r, r};
+}
+
+double block_residual(const Block& k, VecIn Lambda, VecIn xi, StepLengths s) {
+  Eigen::Matrix<double, 6, 1> x;
+  const int n = k.rows;
+  x.head(n) = Lambda - s.r * xi;
+  if (std::holds_alternative<Coulomb>(k.law)) {
+    x.segment<2>(1) = Lambda.segment<2>(1) - s.r_T * xi.segment<2>(1);
+    prox_law(k.law, x.head(n));
+    // The tangential set is judged with the normal impulse at hand, so that the two parts are
+    // zero exactly where the law holds.
+    const double normal = std::abs(Lambda[0] - x[0]) / s.r;
+    x[0] = std::max(Lambda[0], 0.0);
+    x.segment<2>(1) = Lambda.segment<2>(1) - s.r_T * xi.segment<2>(1);
+    prox_law(k.law, x.head(n));
+    return std::max(normal, (Lambda.segment<2>(1) - x.segment<2>(1)).norm() / s.r_T);
+  }
+  prox_law(k.law, x.head(n));
+  return (Lambda - x.head(n)).norm() / s.r * k.length;
+}
+
+double residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& work) {
+  relative_velocity(p, Lambda, work.xi, work.v);
+  double worst = 0;
+  for (const Block& k : p.blocks) {
+    const double e = block_residual(k, Lambda.segment(k.row, k.rows),
+                                    work.xi.segment(k.row, k.rows), diagonal_steps(p, k));
+    if (std::isnan(e)) return std::numeric_limits<double>::infinity();
+    worst = std::max(worst, e);
+  }
+  return worst;
+}
+
+namespace {
+
+Mode ellipse_mode(const Vec2& x, double a, double b) {
+  if (a <= 0 || b <= 0) return Mode::slip;
+  // On the boundary to rounding: prox puts sliding impulses there.
+  return std::hypot(x.x() / a, x.y() / b) < 1 - 1e-9 ? Mode::stick : Mode::slip;
+}
+
+}  // namespace
+
+Mode mode_of(const Block& k, VecIn Lambda) {
+  struct Visitor {
+    VecIn x;
+    Mode operator()(const Bilateral&) const { return Mode::stick; }
+    Mode operator()(const Unilateral&) const { return x[0] > 0 ? Mode::stick : Mode::open; }
+    Mode operator()(const Interval& l) const {
+      return x[0] > l.lower && x[0] < l.upper ? Mode::stick : Mode::slip;
+    }
+    Mode operator()(const GivenLoad& l) const { return ellipse_mode(x.head<2>(), l.a, l.b); }
+    Mode operator()(const Coulomb& l) const {
+      if (!(x[0] > 0)) return Mode::open;
+      return ellipse_mode(x.segment<2>(1), l.mu1 * x[0], l.mu2 * x[0]);
+    }
+  };
+  return std::visit(Visitor{Lambda}, k.law);
+}
+
+}  // namespace saltus

@@ -1,0 +1,78 @@
+// The inclusion problem of one step as plain data, and the one residual that judges every solver.
+//
+//   xi_i = sum_j G_ij Lambda_j + c_i + C_i Lambda_i,    -xi_i in N_Ci(Lambda_i)     (P2 eq. 12)
+//
+// G = W' M^-1 W is the Delassus matrix, c the velocity of the rows without impulses (with
+// restitution and offsets), C_i >= 0 a compliance (implicit springs, motors). Two forms:
+//   Delassus   G and c are given;
+//   velocity   W, Y = M^-1 W and the free velocity are given, and xi = W' v + b + C Lambda with
+//              v = v_free + Y Lambda: G is never formed (P2 eq. 17-19).
+// Nothing here knows a body; a file of friction problems from elsewhere can be fed as it is.
+#pragma once
+#include <vector>
+
+#include "saltus/base/types.h"
+#include "saltus/laws/laws.h"
+
+namespace saltus {
+
+struct Block {
+  Law law;
+  int row = 0;            // first row
+  int rows = 0;           // rows_of(law)
+  double compliance = 0;  // [1/kg] (rotational: 1/(kg m^2)); adds to the diagonal of G
+  double length = 1;      // turns a rotational row's rad/s into m/s for the residual [m]; else 1
+};
+
+struct Inclusion {
+  int rows = 0;
+  std::vector<Block> blocks;
+  Vec c;  // rows
+  Mat G;  // rows x rows; unused in velocity form
+  // Velocity form.
+  Mat W, Y;    // nv x rows
+  Vec v_free;  // nv
+  Vec b;       // rows: xi = W' v + b + C Lambda;  c = W' v_free + b
+  bool has_G = false;
+
+  // Sizes for at most `max_rows` rows and `nv` velocities; later use does not allocate.
+  void reserve(int max_rows, int max_blocks, int nv);
+  void clear();
+  // Appends a block; the caller fills W, c (or b) of its rows.
+  int add(const Law& law, double compliance, double length);
+};
+
+// Scratch of the residual and of the solvers; sized once.
+struct SolverWorkspace {
+  Vec xi, v;             // relative velocities (rows), velocities (nv)   <- relative_velocity
+  Mat factor, coupling;  // L D L' of the direct rows; (G_BB + C)^-1 G_BU   <- condense
+  Mat G;                 // condensed Delassus matrix of the iterated rows  <- condense
+  Mat W, Y;              // iterated columns of the velocity form           <- condense
+  Vec c, b, v_free;      // condensed c, offsets, free velocity             <- condense
+  Vec direct;            // impulses of the direct rows
+  Vec Lambda, next;      // impulses of the iterated rows, and JOR's new ones
+  std::vector<int> direct_rows, iterated_rows;  // rows of the problem          <- condense
+  std::vector<Block> blocks;                    // iterated blocks, renumbered  <- condense
+  std::vector<StepLengths> steps;               // alpha r of each
+  void reserve(int max_rows, int max_blocks, int nv);
+};
+
+// Relative velocities xi of the problem at Lambda (Delassus or velocity form).
+void relative_velocity(const Inclusion& problem, VecIn Lambda, Vec& xi, Vec& v);
+
+// The natural map of the laws, scaled: max over convex sets of |Lambda - prox(Lambda - r xi)| / r,
+// with r = 1 / (largest diagonal entry of the set). Units m/s: the velocity by which a set misses
+// its law. Zero if and only if solved.
+[[nodiscard]] double residual(const Inclusion& problem, VecIn Lambda, SolverWorkspace& work);
+
+// How a block stands at a solution.
+enum class Mode : unsigned char { open = 0, stick = 1, slip = 2 };
+[[nodiscard]] Mode mode_of(const Block& block, VecIn Lambda);
+
+// The parts of block's natural map; `scale` gives r per convex set. Shared by residual and solvers.
+[[nodiscard]] double block_residual(const Block& block, VecIn Lambda, VecIn xi, StepLengths r);
+
+// r = 1 / largest diagonal entry of each convex set of the block (P2: one r per set).
+[[nodiscard]] StepLengths diagonal_steps(const Inclusion& problem, const Block& block);
+
+}  // namespace saltus

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Checks that a module includes only what is below it (docs: the rooms of the house).
+
+usage: tools/check_layers.py [ROOT]      check ROOT/saltus and ROOT/apps (default: this repository)
+       tools/check_layers.py --self-test
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path, PurePosixPath
+
+LAYERS = [  # from the bottom; modules of one line do not see each other
+    ["base"],
+    ["lie", "laws"],
+    ["rods", "solvers", "geometry"],
+    ["model"],
+    ["dynamics"],
+    ["contact", "forces", "control"],
+    ["impacts"],
+    ["integrators", "analysis"],
+    ["io", "studies"],
+    ["apps"],
+]
+RANK = {module: rank for rank, modules in enumerate(LAYERS) for module in modules}
+EVERYONE = "saltus/version.h"  # generated; belongs to no module
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+SUFFIXES = {".h", ".hpp", ".cpp", ".inl", ".ipp"}
+
+
+def module_of(path):
+    """The module of a repository-relative path; None if it is not ours."""
+    parts = PurePosixPath(path).parts
+    if parts[0] == "apps":
+        return "apps"
+    if parts[0] == "saltus":
+        return parts[1] if len(parts) > 2 else "apps"  # saltus/x.h, outside all modules: on top
+    return None
+
+
+def resolve(root, file, name):
+    """The repository-relative path an include names, or None if it leads out of the repository."""
+    if name.startswith(("saltus/", "apps/")):
+        return str(PurePosixPath(name))
+    beside = (file.parent / name).resolve()
+    return beside.relative_to(root).as_posix() if beside.is_file() and root in beside.parents else None
+
+
+def violations(root):
+    root = root.resolve()
+    for folder in ("saltus", "apps"):
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix not in SUFFIXES or not file.is_file():
+                continue
+            here = file.relative_to(root).as_posix()
+            module = module_of(here)
+            if module not in RANK:
+                yield f"{here}:1: module '{module}' has no layer in tools/check_layers.py"
+                continue
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+                match = INCLUDE.match(line)
+                target = match and resolve(root, file, match[1])
+                if not target or target == EVERYONE:
+                    continue
+                other = module_of(target)
+                if other is None or other == module:
+                    continue
+                if other not in RANK:
+                    yield f"{here}:{number}: includes {target}, of the unknown module '{other}'"
+                elif RANK[other] >= RANK[module]:
+                    where = "beside" if RANK[other] == RANK[module] else "above"
+                    yield f"{here}:{number}: {module} includes {target}, but {other} is {where} it"
+
+
+def self_test():
+    files = {
+        "saltus/base/a.h": '#include <vector>\n#include "saltus/version.h"\n',
+        "saltus/laws/law.h": '#include "saltus/base/a.h"\n',
+        "saltus/model/model.h": '#include "saltus/lie/se3.h"\n#include "saltus/model/other.h"\n',
+        "saltus/solvers/good.cpp": '#include "saltus/laws/law.h"\n',
+        "apps/saltus/main.cpp": '#include "saltus/io/scene.h"\n#include "apps/saltus/x.h"\n',
+    }
+    planted = {
+        "saltus/solvers/up.cpp": '#include "saltus/laws/law.h"\n#include "saltus/model/model.h"\n',
+        "saltus/laws/beside.h": '  #  include "saltus/lie/se3.h"\n',
+        "saltus/base/relative.cpp": '\n\n#include "../laws/law.h"\n',
+        "saltus/base/angle.cpp": "#include <saltus/laws/law.h>\n",
+        "saltus/io/app.cpp": '#include "apps/saltus/x.h"\n',
+        "saltus/io/unknown.cpp": '#include "saltus/attic/x.h"\n',
+        "saltus/attic/x.h": "\n",
+    }
+    expected = [
+        "saltus/attic/x.h:1", "saltus/base/angle.cpp:1", "saltus/base/relative.cpp:3",
+        "saltus/io/app.cpp:1", "saltus/io/unknown.cpp:1", "saltus/laws/beside.h:1",
+        "saltus/solvers/up.cpp:2",
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+
+        def write(tree):
+            for name, text in tree.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
+
+        write(files)
+        clean = list(violations(root))
+        write(planted)
+        found = [":".join(v.split(":")[:2]) for v in violations(root)]
+    if clean or found != expected:
+        print(f"layers: self-test FAILED: clean tree {clean}, planted {found}")
+        return 1
+    print(f"layers: self-test found all {len(expected)} planted violations")
+    return 0
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return 2
+    root = Path(arguments[0]) if arguments else Path(__file__).parent.parent
+    found = list(violations(root))
+    for violation in found:
+        print(violation)
+    print(f"layers: {len(found)} violations" if found else "layers: every module includes only what is below it")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
