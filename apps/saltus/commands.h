@@ -3,6 +3,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 namespace saltus::cli {
 
@@ -13,5 +14,9 @@ void add_run(CLI::App& app, Command& chosen);
 void add_csv(CLI::App& app, Command& chosen);
 void add_info(CLI::App& app, Command& chosen);
 void add_schema(CLI::App& app, Command& chosen);
+void add_view(CLI::App& app, Command& chosen);
+
+// Prints the viewer's address and, unless told not to, opens a browser.
+void announce_viewer(const std::string& address, bool no_browser);
 
 }  // namespace saltus::cli

@@ -1,8 +1,10 @@
 // Commands on files: csv, info, schema.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <system_error>
 
 #include "apps/saltus/commands.h"
 #include "saltus/io/run_file.h"
@@ -71,16 +73,23 @@ int export_csv(const CsvArguments& a) {
     return 0;
   }
   // Under another name until it is whole.
+  require_replaceable(a.output);
   const std::string part = a.output + ".part";
-  {
-    const File out(std::fopen(part.c_str(), "w"), &std::fclose);
-    if (!out) throw InputError(fmt::format("{}: cannot write this file", a.output));
-    write_csv(out.get(), reader, *table, columns);
-  }
-  if (std::rename(part.c_str(), a.output.c_str()) != 0) {
+  const auto refuse = [&] {
+    const std::string reason = std::generic_category().message(errno);
     std::remove(part.c_str());
-    throw InputError(fmt::format("{}: cannot write this file", a.output));
+    return InputError(fmt::format("{}: cannot write: {}", a.output, reason));
+  };
+  File out(std::fopen(part.c_str(), "w"), &std::fclose);
+  if (!out) throw refuse();
+  try {
+    write_csv(out.get(), reader, *table, columns);
+  } catch (const std::system_error& e) {
+    errno = e.code().value();
+    throw refuse();
   }
+  if (std::fclose(out.release()) != 0) throw refuse();
+  if (std::rename(part.c_str(), a.output.c_str()) != 0) throw refuse();
   return 0;
 }
 

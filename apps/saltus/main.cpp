@@ -1,11 +1,29 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <stdexcept>
+#include <string>
 
 #include "apps/saltus/commands.h"
 #include "saltus/base/error.h"
 #include "saltus/version.h"
+
+namespace {
+
+// One line, whatever the input held. Ends without the exit handlers: HDF5's crashes when a file
+// could not be written.
+[[noreturn]] int fail(std::string what, int status) {
+  std::replace_if(
+      what.begin(), what.end(), [](unsigned char c) { return c < 32 || c == 127; }, ' ');
+  fmt::print(stderr, "saltus: {}\n", what);
+  std::fflush(stderr);
+  std::_Exit(status);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Saltus: dynamics of locomotion with hard contact"};
@@ -16,16 +34,23 @@ int main(int argc, char** argv) {
   saltus::cli::add_csv(app, chosen);
   saltus::cli::add_info(app, chosen);
   saltus::cli::add_schema(app, chosen);
+  saltus::cli::add_view(app, chosen);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) { return app.exit(e) == 0 ? 0 : 2; }
-  try {
-    return chosen();
-  } catch (const saltus::InputError& e) {
-    fmt::print(stderr, "saltus: {}\n", e.what());
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    if (argc > 1 && app.get_subcommands().empty())
+      fmt::print(stderr, "saltus: '{}' is no subcommand; see saltus --help\n", argv[1]);
+    else
+      fmt::print(stderr, "saltus: {}; see saltus --help\n", e.what());
     return 2;
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "saltus: {}\n", e.what());
-    return 1;
   }
+  try {
+    const int status = chosen();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      throw std::runtime_error("cannot write to standard output");
+    return status;
+  } catch (const saltus::InputError& e) {
+    return fail(e.what(), 2);
+  } catch (const std::exception& e) { return fail(e.what(), 1); }
 }

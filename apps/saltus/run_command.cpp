@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 
 #include "apps/saltus/commands.h"
 #include "saltus/io/run.h"
@@ -45,8 +46,14 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   fmt::print("  unconverged     {} steps\n", s["unconverged_steps"].get<long>());
   fmt::print("  penetration     {:.2e} m after correction, {:.2e} m before\n", d("max_penetration"),
              d("max_raw_penetration"));
+  if (s["penetrating_steps"].get<long>() > 0)
+    fmt::print("                  {} steps above 1e-6 m, the deepest at t = {:.6g} s: {}\n",
+               s["penetrating_steps"].get<long>(), d("deepest_time"),
+               s["deepest_at"].get<std::string>());
   fmt::print("  joint gap       {:.2e} m after correction, {:.2e} m before\n", d("max_joint_gap"),
              d("max_raw_joint_gap"));
+  if (s["open_joint_steps"].get<long>() > 0)
+    fmt::print("                  {} steps above 1e-6 m\n", s["open_joint_steps"].get<long>());
   fmt::print("  energy [J]     ");
   for (const auto& [name, value] : s["energy"].items())
     if (value.get<double>() != 0) fmt::print(" {} {:.4g}", name, value.get<double>());
@@ -65,6 +72,8 @@ int run_scene(const RunArguments& a) {
   RunOptions options;
   options.output = !a.output.empty() ? a.output : a.resume;
   options.resume_from = a.resume;
+  if (std::error_code none; std::filesystem::equivalent(a.scene, options.output, none))
+    throw InputError(fmt::format("{}: cannot write: it is the scene", options.output));
   std::signal(SIGINT, on_interrupt);
   const bool draw = !a.quiet && !a.json && isatty(STDERR_FILENO);
   options.progress = [draw](double t, double end, double speed) {
@@ -74,7 +83,8 @@ int run_scene(const RunArguments& a) {
   const RunResult result = run(scene, options);
   if (draw) fmt::print(stderr, "\r{:90}\r", "");
   if (a.json)
-    fmt::print("{}\n", result.summary.dump(2));
+    fmt::print("{}\n", result.summary.dump(2, ' ', false,
+                                           nlohmann::ordered_json::error_handler_t::replace));
   else if (!a.quiet)
     print_summary(result.summary, options.output);
   std::fflush(stdout);

@@ -29,10 +29,10 @@ Vec3 probe_position(const Model& model, const Workspace& work, const Probe& prob
 
 namespace {
 
-// Slots whose contact or support involves a body or shape that matches.
+// Slots whose contact involves a body or shape that matches.
 std::vector<char> touched_slots(const Model& model, const Metric& m) {
   const auto named = [&](const std::string& name) {
-    return std::any_of(m.on.begin(), m.on.end(),
+    return std::any_of(m.objects.begin(), m.objects.end(),
                        [&](const std::string& p) { return matches(p, name); });
   };
   const auto shape_named = [&](ShapeIndex s) {
@@ -48,7 +48,8 @@ std::vector<char> touched_slots(const Model& model, const Metric& m) {
     any = any || touched[k];
   }
   if (!any)
-    throw InputError(m.path + ".on", fmt::format("no contact involves {}", fmt::join(m.on, ", ")));
+    throw InputError(m.path + ".objects",
+                     fmt::format("no contact involves {}", fmt::join(m.objects, ", ")));
   return touched;
 }
 

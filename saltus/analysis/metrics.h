@@ -21,7 +21,7 @@ struct Metric {
     largest,
     smallest,          // coordinate of a probe over [from, to] [m]
     first_pass,        // first time a probe crosses a line [s]
-    mean_force,        // sum of contact forces on bodies or shapes, mean over [from, to] [N]
+    mean_force,        // sum of |contact force| on bodies or shapes, mean over the window [N]
     work,              // of motors and prescribed drives over [from, to] [J]
     cost_of_transport  // that work / (m g horizontal distance of the probe) [-]
   };
@@ -29,11 +29,11 @@ struct Metric {
   Kind kind = Kind::position;
   std::string probe;
   int axis = 0;
-  double from = 0, to = -1;     // window [s]; to < 0: the end of the run
-  double at = 0;                // position: when [s]
-  double value = 0;             // first_pass: the line [m]
-  std::vector<std::string> on;  // mean_force: patterns of body or shape names
-  std::string path;             // in the document, for messages
+  double from = 0, to = -1;          // window [s]; to < 0: the end of the run
+  double at = 0;                     // position: when [s]
+  double value = 0;                  // first_pass: the line [m]
+  std::vector<std::string> objects;  // mean_force: patterns of body or shape names
+  std::string path;                  // in the document, for messages
 };
 
 // '*' matches any text.

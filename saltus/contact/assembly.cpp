@@ -16,6 +16,8 @@ Assembly::Assembly(const Model& model) {
   slot.reserve(blocks);
   points.resize(model.contact_slots);
   tangent.assign(model.contact_slots, Vec3::UnitX());
+  supports.resize(model.supports.size());
+  support_tangent.assign(model.supports.size(), Vec3::UnitX());
 }
 
 namespace {
@@ -35,13 +37,21 @@ void find_contacts(const Model& model, const Workspace& w, std::vector<ContactPo
   }
 }
 
-Vec3 tangent_of(const Model& model, const Workspace& w, const ContactPair& pair, const Vec3& n) {
-  const ContactShape& s = model.shapes[pair.law.axes == FrictionAxes::a ? pair.a : pair.b];
-  const Mat3 R = shape_pose(w, s).R;
-  // The x-axis, or where it stands upright on the plane, the y-axis.
+namespace {
+
+// The x-axis of a frame laid into a plane, or where it stands upright on it, the y-axis.
+Vec3 in_plane(const Mat3& R, const Vec3& n) {
   Vec3 t = R.col(0) - n.dot(R.col(0)) * n;
   if (t.squaredNorm() < 1e-6) t = R.col(1) - n.dot(R.col(1)) * n;
   return t.normalized();
+}
+
+}  // namespace
+
+Vec3 tangent_of(const Model& model, const Workspace& w, const ContactPair& pair, const Vec3& n) {
+  const ContactShape& s = model.shapes[pair.law.axes == FrictionAxes::a ? pair.a : pair.b];
+  const Mat3 R = shape_pose(w, s).R;
+  return in_plane(R, n);
 }
 
 void add_contact_rows(const Model& model, const Workspace& w, const ContactPair& pair,
@@ -125,9 +135,9 @@ struct Assembler {
     auto columns = open(k, GivenLoad{f.mu1 * f.load * dt, f.mu2 * f.load * dt});
     const SE3& X = w.X[f.body];
     const Vec3 p = X * f.point;
-    Vec3 t1 = X.R.col(0) - f.normal.dot(X.R.col(0)) * f.normal;
-    if (t1.squaredNorm() < 1e-6) t1 = X.R.col(1) - f.normal.dot(X.R.col(1)) * f.normal;
-    t1.normalize();
+    const Vec3 t1 = in_plane(X.R, f.normal);
+    out.supports[s.index] = {0, p, p, f.normal};
+    out.support_tangent[s.index] = t1;
     const Vec3 t2 = f.normal.cross(t1);
     add_wrench_row(model, w, f.body, join(t1, p.cross(t1)), 1.0, columns.col(0));
     add_wrench_row(model, w, f.body, join(t2, p.cross(t2)), 1.0, columns.col(1));
@@ -192,8 +202,18 @@ void condense_mass(const Model& model, const Workspace& w, VecIn v_free, bool fo
   p.c.head(n) = p.b.head(n);
   p.c.head(n).noalias() += p.W.leftCols(n).transpose() * v_free;
   p.has_G = form_G;
-  // lazyProduct: coefficient by coefficient, no temporary and the same bits for every size.
-  if (form_G) p.G.topLeftCorner(n, n) = p.W.leftCols(n).transpose().lazyProduct(p.Y.leftCols(n));
+  if (!form_G) return;
+  // A row touches the velocities along one or two branches only: G from those.
+  for (int i = 0; i < n; ++i) {
+    p.support.clear();
+    for (int k = 0; k < model.nv; ++k)
+      if (p.W(k, i) != 0) p.support.push_back(k);
+    for (int j = i; j < n; ++j) {
+      double g = 0;
+      for (const int k : p.support) g += p.W(k, i) * p.Y(k, j);
+      p.G(i, j) = p.G(j, i) = g;
+    }
+  }
 }
 
 }  // namespace saltus

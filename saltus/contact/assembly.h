@@ -20,12 +20,14 @@ struct CoordinateTerms {
 
 struct Assembly {
   Inclusion problem;
-  Vec Lambda;                        // impulses of the problem's rows (warm start, solution)
-  Vec restitution;                   // eps min(gamma_S, 0) per row, apart from problem.b
-  std::vector<int> slot;             // Model::slots index of each block
-  std::vector<ContactPoint> points;  // of every contact slot   <- find_contacts
-  std::vector<Vec3> tangent;         // T1 of every contact slot <- assemble
-  Vec gamma_S;                       // W' v_S per row           <- assemble
+  Vec Lambda;                          // impulses of the problem's rows (warm start, solution)
+  Vec restitution;                     // eps min(gamma_S, 0) per row, apart from problem.b
+  std::vector<int> slot;               // Model::slots index of each block
+  std::vector<ContactPoint> points;    // of every contact slot   <- find_contacts
+  std::vector<Vec3> tangent;           // T1 of every contact slot <- assemble
+  std::vector<ContactPoint> supports;  // point and normal of every support <- assemble
+  std::vector<Vec3> support_tangent;   // and its T1 <- assemble
+  Vec gamma_S;                         // W' v_S per row           <- assemble
 
   explicit Assembly(const Model& model);
 };

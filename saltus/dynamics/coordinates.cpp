@@ -101,6 +101,7 @@ std::pair<Vec3, Vec3> across(const Vec3& axis) {
 }  // namespace
 
 void cut_rotation_gap(const Model& model, const Workspace& w, const Cut& cut, VecRef gap) {
+  if (cut.rotations == 0) return;
   const CutFrames f = cut_frames(model, w, cut);
   const Mat3 R = f.parent.R.transpose() * f.child.R;
   if (cut.rotation == RotationRows::tilt) {
@@ -119,6 +120,7 @@ void cut_rotation_gap(const Model& model, const Workspace& w, const Cut& cut, Ve
 
 void add_cut_rotation_rows(const Model& model, const Workspace& w, const Cut& cut,
                            Eigen::Ref<Mat> columns) {
+  if (cut.rotations == 0) return;
   const CutFrames f = cut_frames(model, w, cut);
   const auto add = [&](int i, const Vec3& axis) {
     add_relative_row(model, w, cut, join(Vec3::Zero(), axis), columns.col(i));
@@ -131,7 +133,9 @@ void add_cut_rotation_rows(const Model& model, const Workspace& w, const Cut& cu
   } else if (cut.rotations == 1) {
     add(0, f.parent.R.col(2));
   } else {
-    for (int i = 0; i < 3; ++i) add(i, f.parent.R.col(i));
+    // With e = log R and w the relative angular velocity in the parent: de/dt = dexp(-e)^-1 w.
+    const Mat3 rate = dexp_inv_so3(-log_so3(f.parent.R.transpose() * f.child.R));
+    for (int i = 0; i < 3; ++i) add(i, f.parent.R * rate.row(i).transpose());
   }
 }
 

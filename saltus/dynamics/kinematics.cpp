@@ -1,5 +1,9 @@
 #include "saltus/dynamics/kinematics.h"
 
+#include <cmath>
+#include <numbers>
+
+#include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/joint_kinematics.h"
 
 namespace saltus {
@@ -114,6 +118,18 @@ void set_posture(const Model& model, const Posture& posture, State& state) {
       state.q.segment(b.q0, b.nq) = posture.q[i];
       state.v.segment(b.v0, b.nv) = posture.v[i];
     }
+  }
+  // The pose of a cut joint tells its angle up to full turns.
+  Workspace work(model);
+  forward_kinematics(model, state.q, state.v, work);
+  for (std::size_t c = 0; c < model.coordinates.size(); ++c) {
+    const Coordinate& k = model.coordinates[c];
+    if (!k.cut.valid() || !k.rotational) continue;
+    state.turns[c] = 0;
+    const double angle =
+        coordinate_value(model, work, state.q, state.turns, CoordinateIndex(static_cast<int>(c)));
+    const double missing = posture.q[k.body][k.component] - angle;
+    state.turns[c] = static_cast<std::int32_t>(std::lround(missing / (2 * std::numbers::pi)));
   }
 }
 

@@ -25,17 +25,25 @@ template <class S> concept IsRound = requires(const S& s, const SE3& X) { round(
 
 // Closest points of two cores: minimise |a + s u - (b + t w)|^2 over the two intervals.
 void closest(const Round& a, const Round& b, double& s, double& t) {
-  const Vec3 d = b.centre - a.centre;
+  const Vec3 d = b.centre - a.centre, n = a.axis.cross(b.axis);
   const double k = a.axis.dot(b.axis), du = d.dot(a.axis), dw = d.dot(b.axis);
-  const double det = 1 - k * k;
+  const double det = n.squaredNorm();  // 1 - k^2; like this it does not cancel
   const auto clip = [](double x, double h) { return std::clamp(x, -h, h); };
   s = 0;
   if (a.half_length > 0) {
     // Parallel cores have a continuum of closest points; take the one at a's middle if it counts.
-    s = clip(det > 1e-12 ? (du - k * dw) / det : clip(du, 0.0), a.half_length);
+    s = det > 1e-28 ? clip(d.dot(b.axis.cross(n)) / det, a.half_length) : 0.0;
   }
   t = clip(s * k - dw, b.half_length);
   s = clip(du + t * k, a.half_length);
+}
+
+// Cores that meet have no normal; a direction across both axes separates them.
+Vec3 across(const Round& a, const Round& b) {
+  if (!(a.half_length > 0)) return b.axis.unitOrthogonal();
+  const Vec3 n = a.axis.cross(b.axis);
+  const bool both = b.half_length > 0 && n.norm() > 1e-6;
+  return both ? Vec3(n.normalized()) : a.axis.unitOrthogonal();
 }
 
 ContactPoint touch(const Round& a, const Round& b) {
@@ -45,8 +53,8 @@ ContactPoint touch(const Round& a, const Round& b) {
   const Vec3 pb = b.half_length > 0 ? Vec3(b.centre + t * b.axis) : b.centre;
   const Vec3 d = pb - pa;
   const double distance = d.norm();
-  // Cores that meet have no normal; any direction across both axes separates them.
-  Vec3 n = distance > 0 ? Vec3(d / distance) : a.axis.unitOrthogonal();
+  const double rounding = 1e-14 * (a.radius + b.radius + pa.norm());
+  const Vec3 n = distance > rounding ? Vec3(d / distance) : across(a, b);
   return {distance - a.radius - b.radius, pa + a.radius * n, pb - b.radius * n, n};
 }
 

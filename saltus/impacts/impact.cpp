@@ -14,8 +14,10 @@ void add_restitution(Assembly& a) {
 }
 
 SolveReport worse(const SolveReport& a, const SolveReport& b) {
-  return {a.iterations + b.iterations, std::max(a.residual, b.residual),
-          a.converged && b.converged};
+  SolveReport both = a.residual > b.residual ? a : b;
+  both.iterations = a.iterations + b.iterations;
+  both.converged = a.converged && b.converged;
+  return both;
 }
 
 // Work of the contacts over the step as a quadratic in s: sum Lambda(s) . (gamma_S + gamma_E(s))/2.

@@ -23,9 +23,8 @@ StepWorkspace::StepWorkspace(const Model& model)
   motor_force.setZero(n);
   q_M.setZero(model.nq);
   for (Vec* x :
-       {&v_S, &v_E, &v_free, &v_mean, &extra, &impulse, &start_impulse, &tau_user, &rhs, &drive})
+       {&v_S, &v_E, &v_free, &v_before, &extra, &impulse, &start_impulse, &tau_user, &rhs, &drive})
     x->setZero(model.nv);
-  external.assign(model.bodies.size(), Vec6::Zero());
 }
 
 namespace {
@@ -152,11 +151,11 @@ struct Stepper {
   void smooth_velocity() {
     free_velocity();
     for (int i = 0; i < 12; ++i) {
-      w.v_mean = w.v_free;
+      w.v_before = w.v_free;
       w.v_E = 0.5 * (s.v + w.v_free);
       forward_kinematics(m, w.q_M, w.v_E, w.work);
       free_velocity();
-      const double change = (w.v_free - w.v_mean).cwiseAbs().maxCoeff();
+      const double change = (w.v_free - w.v_before).cwiseAbs().maxCoeff();
       if (!(change > 1e-15 * (1 + w.v_free.cwiseAbs().maxCoeff()))) break;
     }
   }
@@ -305,9 +304,10 @@ struct Stepper {
 };
 
 // The first velocity that is not finite or beyond all measure, or -1.
-int first_diverged(VecIn v) {
-  for (Eigen::Index i = 0; i < v.size(); ++i)
-    if (!(std::abs(v[i]) < divergence_speed)) return static_cast<int>(i);
+int first_diverged(const Model& model, VecIn v, double dt) {
+  for (int i = 0; i < model.nv; ++i)
+    if (!(std::abs(v[i]) < (model.rotational[i] ? std::numbers::pi / dt : divergence_speed)))
+      return i;
   return -1;
 }
 
@@ -330,8 +330,9 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
   assemble(m, s, w.terms, o.dt, w.work, w.assembly);
   condense_mass(m, w.work, w.v_free, k.form_G(), w.assembly.problem);
   report.impact = resolve(o.impact, m, o.solver, w.assembly, w.impact, w.solver);
+  if (const int b = report.solve().worst_block; b >= 0) report.worst_slot = w.assembly.slot[b];
   k.end_velocity();  // v_E = v_free + M^-1 W Lambda
-  report.culprit = first_diverged(w.v_E);
+  report.culprit = first_diverged(m, w.v_E, o.dt);
   if (report.culprit >= 0) {
     report.diverged = true;
     return report;

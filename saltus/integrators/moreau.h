@@ -26,7 +26,8 @@ struct MoreauMidpoint {
   Projection projection = Projection::mass;
 };
 
-// No creature and no machine moves at this speed [m/s, rad/s]: the step is unstable.
+// A step has diverged when a velocity is not finite, when a body moves at this speed [m/s], or
+// when it turns by more than half a turn in the step: then its rotation is no longer resolved.
 inline constexpr double divergence_speed = 1e7;
 
 struct StepReport {
@@ -34,8 +35,9 @@ struct StepReport {
   ProjectionReport projection;
   EnergyTerms energy;
   bool singular = false;  // the mass matrix has no inverse
-  bool diverged = false;  // a velocity is not finite, or beyond divergence_speed
+  bool diverged = false;  // see divergence_speed
   int culprit = -1;       // the velocity that diverged
+  int worst_slot = -1;    // the model slot of the largest residual
   [[nodiscard]] const SolveReport& solve() const { return impact.solve; }
 };
 
@@ -52,8 +54,7 @@ struct StepWorkspace {
   std::vector<MotorCommand> commands;  // per coordinate
   std::vector<Impedance> passive, motor;
   Vec values_start;  // coordinate values at the start of the step
-  Vec q_M, v_S, v_E, v_free, v_mean, extra, impulse, start_impulse, tau_user, rhs;
-  std::vector<Vec6> external;
+  Vec q_M, v_S, v_E, v_free, v_before, extra, impulse, start_impulse, tau_user, rhs;
   Vec drive;          // force of each prescribed velocity over the step [N m] or [N]
   Vec motor_force;    // of each coordinate, mean over the step [N m] or [N]
   double energy = 0;  // mechanical, at the start of the step

@@ -29,6 +29,7 @@ constexpr double contact_target = 1e-10;  // [m]
 
 struct Violation {
   double joint = 0, penetration = 0, contact = 0;  // contact: also gaps of persistent contacts
+  int deepest = -1;                                // slot
 };
 
 struct Corrector {
@@ -68,13 +69,17 @@ struct Corrector {
     Violation worst;
     Vec6 gap;
     find_contacts(model, w, p.assembly.points);
-    for (const BlockSlot& s : model.slots) {
+    for (std::size_t i = 0; i < model.slots.size(); ++i) {
+      const BlockSlot& s = model.slots[i];
       if (bilateral_gap(q, s, gap.head(s.rows))) {
         worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
       } else if (s.kind == BlockKind::contact) {
         const int k = model.pairs[s.index].slot0 + s.feature;
         const double g = p.assembly.points[k].gap;
-        worst.penetration = std::max(worst.penetration, -g);
+        if (-g > worst.penetration) {
+          worst.penetration = -g;
+          worst.deepest = static_cast<int>(i);
+        }
         worst.contact = std::max(worst.contact, p.persistent[k] ? std::abs(g) : -g);
       } else if (s.kind == BlockKind::joint_limit) {
         worst.contact = std::max(worst.contact, -limit_gap(q, s));
@@ -175,7 +180,9 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
                          ProjectionWorkspace& scratch) {
   Corrector corrector{model, v, turns, work, scratch};
   Violation now = corrector.measure(q);
-  ProjectionReport report{now.penetration, now.penetration, now.joint, now.joint, 0};
+  ProjectionReport report;
+  report.raw_penetration = now.penetration;
+  report.raw_joint_gap = now.joint;
   if (kind == Projection::root_fixed) {
     corrector.close_joints_from_root(q);
     now = corrector.measure(q);
@@ -190,6 +197,7 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
   }
   report.penetration = now.penetration;
   report.joint_gap = now.joint;
+  report.deepest = now.deepest;
   return report;
 }
 

@@ -21,6 +21,7 @@ struct ProjectionReport {
   double raw_penetration = 0, penetration = 0;  // before and after [m]
   double raw_joint_gap = 0, joint_gap = 0;      // [m]; rotations times the length scale
   int iterations = 0;
+  int deepest = -1;  // the model slot of the largest penetration after the correction
 };
 
 struct ProjectionWorkspace {

@@ -2,30 +2,54 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <sstream>
+#include <system_error>
 
 namespace saltus {
 
 namespace {
 
-void refuse_duplicates(const YAML::Node& node, const std::string& name) {
-  if (node.IsMap()) {
-    std::set<std::string> keys;
-    for (const auto& entry : node) {
-      const int line = entry.first.Mark().line + 1;
-      if (!entry.first.IsScalar())
-        throw InputError(fmt::format("{}:{}: expected a plain key", name, line));
-      if (!keys.insert(entry.first.Scalar()).second)
-        throw InputError(
-            fmt::format("{}:{}: the key '{}' is given twice", name, line, entry.first.Scalar()));
-      refuse_duplicates(entry.second, name);
+// Refuses what YAML allows and a scene does not: a key given twice, a key that is no text, aliases
+// that lead back to themselves or multiply without end.
+class Checker {
+ public:
+  using Where = std::function<std::string(const YAML::Node&)>;
+  explicit Checker(Where where) : where_(std::move(where)) {}
+
+  void check(const YAML::Node& node, const std::string& path, int depth = 0) {
+    if (depth > most_depth || ++values_ > most_values)
+      throw InputError(fmt::format("{}: {}: expected at most {} values nested at most {} deep",
+                                   where_(node), path, most_values, most_depth));
+    if (node.IsMap()) {
+      std::set<std::string> keys;
+      for (const auto& entry : node) {
+        if (!entry.first.IsScalar())
+          throw InputError(fmt::format("{}: expected a plain key", where_(entry.first)));
+        const std::string& key = entry.first.Scalar();
+        const std::string inner = path.empty() ? key : path + "." + key;
+        if (!keys.insert(key).second)
+          throw InputError(fmt::format("{}: {}: expected the key once, it is given twice",
+                                       where_(entry.first), inner));
+        check(entry.second, inner, depth + 1);
+      }
+    } else if (node.IsSequence()) {
+      for (std::size_t i = 0; i < node.size(); ++i)
+        check(node[i], fmt::format("{}[{}]", path, i), depth + 1);
     }
-  } else if (node.IsSequence()) {
-    for (const auto& entry : node) refuse_duplicates(entry, name);
   }
-}
+
+ private:
+  static constexpr int most_depth = 64, most_values = 1'000'000;
+  Where where_;
+  int values_ = 0;
+};
 
 bool is_index(const std::string& step) { return step.size() > 2 && step.front() == '['; }
 
@@ -43,52 +67,43 @@ int find_entry(const YAML::Node& list, const std::string& step) {
   return -1;
 }
 
-// The child that a path step leads to; undefined where there is none.
-YAML::Node child(const YAML::Node& node, const std::string& step) {
-  if (is_index(step)) {
-    if (!node.IsSequence()) return YAML::Node(YAML::NodeType::Undefined);
-    const int i = find_entry(node, step);
-    return i < 0 ? YAML::Node(YAML::NodeType::Undefined) : node[i];
-  }
-  if (!node.IsMap()) return YAML::Node(YAML::NodeType::Undefined);
-  return node[step];
-}
-
 }  // namespace
 
 std::vector<std::string> split_path(const std::string& path) {
-  std::vector<std::string> steps;
-  std::string step;
-  const auto flush = [&] {
-    if (!step.empty()) steps.push_back(step);
-    step.clear();
+  const auto malformed = [&] {
+    return InputError(fmt::format("'{}': expected a path like time.step or bodies[2].mass", path));
   };
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    if (path[i] == '.') {
-      flush();
-    } else if (path[i] == '[') {
-      flush();
+  std::vector<std::string> steps;
+  std::size_t i = 0;
+  while (i < path.size()) {
+    if (path[i] == '[') {
       const std::size_t close = path.find(']', i);
-      if (close == std::string::npos || close == i + 1)
-        throw InputError(fmt::format("'{}': expected a path like bodies[2].mass", path));
+      if (close == std::string::npos || close == i + 1) throw malformed();
       steps.push_back(path.substr(i, close - i + 1));
-      i = close;
+      i = close + 1;
     } else {
-      step += path[i];
+      if (!steps.empty() && path[i++] != '.') throw malformed();
+      const std::size_t end = std::min(path.find_first_of(".[", i), path.size());
+      if (end == i) throw malformed();
+      steps.push_back(path.substr(i, end - i));
+      i = end;
     }
   }
-  flush();
-  if (steps.empty()) throw InputError(fmt::format("'{}': expected a path like time.step", path));
+  if (steps.empty()) throw malformed();
   return steps;
 }
 
 Document Document::from_file(const std::string& path) {
+  const auto refuse = [&](int error) {
+    return InputError(
+        fmt::format("{}: cannot read: {}", path, std::generic_category().message(error)));
+  };
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) throw refuse(EISDIR);
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(fmt::format("{}: cannot read this file", path));
+  if (!in) throw refuse(errno);
   std::ostringstream text;
   text << in.rdbuf();
-  if (in.bad() || (text.str().empty() && !in.eof() && in.fail() && !in.good()))
-    throw InputError(fmt::format("{}: cannot read this file", path));
+  if (in.bad()) throw refuse(EIO);
   return from_text(text.str(), path);
 }
 
@@ -97,20 +112,27 @@ Document Document::from_text(const std::string& text, const std::string& name) {
   d.name_ = name;
   d.text_ = text;
   try {
-    d.root_ = YAML::Load(text);
+    const auto documents = YAML::LoadAll(text);
+    if (documents.size() > 1)
+      throw InputError(fmt::format("{}:{}: expected one scene, here begins another document", name,
+                                   documents[1].Mark().line + 1));
+    if (!documents.empty()) d.root_ = documents.front();
   } catch (const YAML::Exception& e) {
     throw InputError(fmt::format("{}:{}: expected YAML: {}", name, e.mark.line + 1, e.msg));
   }
   if (!d.root_.IsMap())
     throw InputError(fmt::format("{}:1: expected a scene: a YAML mapping of keys", name));
-  refuse_duplicates(d.root_, name);
+  Checker([&](const YAML::Node& node) {
+    return fmt::format("{}:{}", name, node.Mark().line + 1);
+  }).check(d.root_, "");
   return d;
 }
 
 void Document::set(const std::string& assignment) {
   const std::string option = "--set " + assignment;
   const std::size_t equals = assignment.find('=');
-  if (equals == std::string::npos || equals == 0)
+  if (equals == std::string::npos || equals == 0 ||
+      assignment.find_first_not_of(" \t\n", equals + 1) == std::string::npos)
     throw InputError(fmt::format("{}: expected path=value", option));
   YAML::Node value;
   try {
@@ -118,7 +140,11 @@ void Document::set(const std::string& assignment) {
   } catch (const YAML::Exception& e) {
     throw InputError(fmt::format("{}: expected a YAML value: {}", option, e.msg));
   }
-  const auto steps = split_path(assignment.substr(0, equals));
+  std::vector<std::string> steps;
+  try {
+    steps = split_path(assignment.substr(0, equals));
+  } catch (const InputError& e) { throw InputError(fmt::format("{}: {}", option, e.what())); }
+  Checker([&](const YAML::Node&) { return option; }).check(value, assignment.substr(0, equals));
   YAML::Node node = root_;
   std::string path;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -153,6 +179,8 @@ std::string Document::effective_text() const {
   out << root_;
   std::string text = "# effective scene:";
   for (const auto& o : overrides_) text += " " + o.second;
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
   return text + "\n" + out.c_str() + "\n";
 }
 
@@ -163,20 +191,44 @@ std::string Document::where(const std::string& path) const {
       return it->second;
   int line = 1;
   YAML::Node node = root_;
-  if (!path.empty())
-    for (const std::string& step : split_path(path)) {
-      const YAML::Node next = child(node, step);
-      if (!next.IsDefined()) break;
-      if (!is_index(step)) {  // the key's own line; block values start below it
-        for (const auto& entry : node)
-          if (entry.first.IsScalar() && entry.first.Scalar() == step)
-            line = entry.first.Mark().line + 1;
-      } else if (next.Mark().line >= 0) {
-        line = next.Mark().line + 1;
+  // Names that a user chose may hold dots and brackets: of the keys here, the longest that fits.
+  for (std::size_t i = 0; i < path.size();) {
+    if (node.IsMap()) {
+      const std::string rest = path.substr(i + (path[i] == '.' ? 1 : 0));
+      YAML::Node key, next;
+      for (const auto& entry : node) {
+        const std::string& name = entry.first.Scalar();
+        const bool fits = rest.rfind(name, 0) == 0 &&
+                          (rest.size() == name.size() || std::strchr(".[", rest[name.size()]));
+        if (fits && (!key.IsScalar() || name.size() > key.Scalar().size()))
+          key.reset(entry.first), next.reset(entry.second);
       }
+      if (!key.IsScalar() || key.Scalar().empty()) break;
+      i = path.size() - rest.size() + key.Scalar().size();
+      if (key.Mark().is_null()) return opened_by(path.substr(0, i));
+      line = key.Mark().line + 1;  // the key's own line; block values start below it
       node.reset(next);
+    } else if (node.IsSequence()) {
+      const std::size_t close = path.find(']', i);
+      if (path[i] != '[' || close == std::string::npos) break;
+      const int k = find_entry(node, path.substr(i, close + 1 - i));
+      if (k < 0) break;
+      i = close + 1;
+      const YAML::Node next = node[k];
+      if (!next.Mark().is_null()) line = next.Mark().line + 1;
+      node.reset(next);
+    } else {
+      break;
     }
+  }
   return fmt::format("{}:{}", name_, line);
+}
+
+// The override that put a section there which the file leaves out.
+std::string Document::opened_by(const std::string& section) const {
+  for (const auto& [path, option] : overrides_)
+    if (path.rfind(section, 0) == 0) return option;
+  return name_;
 }
 
 InputError Document::error(const std::string& path, const std::string& message) const {

@@ -29,6 +29,8 @@ class Document {
   [[nodiscard]] InputError error(const std::string& path, const std::string& message) const;
 
  private:
+  [[nodiscard]] std::string opened_by(const std::string& section) const;
+
   std::string name_, text_;
   YAML::Node root_;
   std::vector<std::pair<std::string, std::string>> overrides_;  // normalised path, assignment

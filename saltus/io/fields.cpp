@@ -323,8 +323,10 @@ Json Fields::schema() const {
     return object;
   };
   Json any = Json::array();
-  if (scalar_allowed_)
-    for (const auto& form : number_schema(scalar_unit_.c_str(), {})["anyOf"]) any.push_back(form);
+  if (scalar_allowed_) {
+    const Json number = number_schema(scalar_unit_.c_str(), {});
+    for (const auto& form : number["anyOf"]) any.push_back(form);
+  }
   if (form_schemas_.empty()) {
     if (any.empty()) return close(Json::object(), Json::object());
     any.push_back(close(Json::object(), Json::object()));

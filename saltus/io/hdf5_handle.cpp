@@ -53,7 +53,11 @@ void fail() {
   throw Failure(reason.empty() ? "HDF5 failed without a reason" : reason);
 }
 
-void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+void prepare() {
+  static const herr_t once = H5dont_atexit();  // our handles close what is open
+  static_cast<void>(once);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
 
 Handle file_access() {
   Handle access(H5Pcreate(H5P_FILE_ACCESS));

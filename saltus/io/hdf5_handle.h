@@ -39,8 +39,9 @@ class Handle {
     if (id_ >= 0) H5Idec_ref(id_);
   }
   operator hid_t() const { return id_; }
+  hid_t release() { return std::exchange(id_, H5I_INVALID_HID); }
   void close() {  // the destructor, but a failure is heard
-    const hid_t id = std::exchange(id_, H5I_INVALID_HID);
+    const hid_t id = release();
     if (id >= 0) must(H5Idec_ref(id));
   }
 
@@ -48,7 +49,10 @@ class Handle {
   hid_t id_ = H5I_INVALID_HID;
 };
 
-void silence();  // HDF5 prints every failure to stderr unless told, in every thread anew
+// To be called on entry, before all else: HDF5 prints every failure to stderr unless told, in every
+// thread anew, and crashes at exit over a file it could not write (a full disk) unless told as
+// well.
+void prepare();
 
 // How run files are opened, for reading and for writing.
 Handle file_access();

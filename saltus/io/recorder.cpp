@@ -126,15 +126,15 @@ Json header_json(const Scene& scene, const System& system) {
 
 RunFileSpec run_file_spec(const Scene& scene, const System& system, std::size_t checkpoint_bytes) {
   return {scene.document->effective_text(),
-          header_json(scene, system).dump(),
+          header_json(scene, system).dump(-1, ' ', false, Json::error_handler_t::replace),
           {contact_table(), frame_table(system), step_table()},
           checkpoint_bytes};
 }
 
 Recorder::Recorder(const std::string& path, const Scene& scene, const System& system,
-                   std::size_t checkpoint_bytes)
+                   std::size_t checkpoint_bytes, bool publish)
     : spec_(run_file_spec(scene, system, checkpoint_bytes)),
-      writer_(path, spec_),
+      writer_(path, spec_, publish),
       dt_(scene.integrator.dt) {}
 
 void Recorder::frame(const System& system, const State& state, const StepWorkspace& w,
@@ -161,10 +161,10 @@ void Recorder::frame(const System& system, const State& state, const StepWorkspa
       load = Lambda[0];
     } else if (s.kind == BlockKind::support) {
       const SupportFriction& f = m.supports[s.index];
-      const SE3& X = w.work.X[f.body];
-      point = X * f.point;
-      normal = f.normal;
-      const Vec3 t1 = (X.R.col(0) - normal.dot(X.R.col(0)) * normal).normalized();
+      const ContactPoint& p = w.assembly.supports[s.index];
+      const Vec3& t1 = w.assembly.support_tangent[s.index];
+      point = p.on_b;
+      normal = p.normal;
       impulse = Lambda[0] * t1 + Lambda[1] * normal.cross(t1);
       load = f.load * dt_;
     } else {

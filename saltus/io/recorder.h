@@ -14,8 +14,9 @@ namespace saltus {
 
 class Recorder {
  public:
+  // Without `publish` the file has a temporary name until publish() is called.
   Recorder(const std::string& path, const Scene& scene, const System& system,
-           std::size_t checkpoint_bytes);
+           std::size_t checkpoint_bytes, bool publish = true);
 
   // A frame of the state whose kinematics are in `work`; `ledger` holds the cumulative work.
   void frame(const System& system, const State& state, const StepWorkspace& work,
@@ -25,6 +26,7 @@ class Recorder {
   void copy(const RunReader& from, std::int64_t step);
   void checkpoint(std::int64_t step, const std::vector<std::uint8_t>& bytes);
   void flush() { writer_.flush(); }
+  void publish() { writer_.publish(); }
   void finish(const std::string& summary) { writer_.finish(summary); }
 
  private:

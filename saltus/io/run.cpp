@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -18,6 +19,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
+// After the correction no contact may be deeper and no joint further open [m]; steps that are get
+// counted and reported.
+constexpr double penetration_allowed = 1e-6;
+
 // Figures of the whole run; plain numbers, so that a checkpoint can hold them.
 struct Totals {
   EnergyTerms ledger;
@@ -26,6 +31,9 @@ struct Totals {
   double worst_residual = 0, worst_residual_time = 0, worst_residual_step = 0;
   double raw_penetration = 0, penetration = 0, raw_joint_gap = 0, joint_gap = 0;
   double impacts = 0, least_share = 1;
+  double worst_residual_slot = -1;
+  double open_joints = 0;  // steps
+  double penetrating = 0, deepest_time = 0, deepest_slot = -1;
 
   void add(const State& s, const StepReport& r) {
     ledger.add_work(r.energy);
@@ -36,9 +44,16 @@ struct Totals {
       worst_residual = r.solve().residual;
       worst_residual_time = s.t;
       worst_residual_step = static_cast<double>(s.step);
+      worst_residual_slot = r.worst_slot;
     }
     raw_penetration = std::max(raw_penetration, r.projection.raw_penetration);
-    penetration = std::max(penetration, r.projection.penetration);
+    penetrating += r.projection.penetration > penetration_allowed;
+    open_joints += r.projection.joint_gap > penetration_allowed;
+    if (r.projection.penetration > penetration) {
+      penetration = r.projection.penetration;
+      deepest_time = s.t;
+      deepest_slot = r.projection.deepest;
+    }
     raw_joint_gap = std::max(raw_joint_gap, r.projection.raw_joint_gap);
     joint_gap = std::max(joint_gap, r.projection.joint_gap);
     impacts += r.impact.impact;
@@ -80,10 +95,14 @@ struct Runner {
         work(system.model),
         metrics(make_metrics()),
         state(system.start) {
+    system.actuation.user = o.force;
     const double dt = s.integrator.dt;
-    last_step = std::llround(s.end / dt);
-    frame_every = std::max<std::int64_t>(1, std::llround(s.output.interval / dt));
-    checkpoint_every = std::max<std::int64_t>(1, std::llround(s.output.checkpoint / dt));
+    last_step = static_cast<std::int64_t>(std::ceil(s.end / dt - 1e-9));
+    const auto every = [&](double interval) {
+      return static_cast<std::int64_t>(std::clamp(std::round(interval / dt), 1.0, 1e18));
+    };
+    frame_every = every(s.output.interval);
+    checkpoint_every = every(s.output.checkpoint);
   }
 
   MetricEvaluator make_metrics() const {
@@ -109,10 +128,10 @@ struct Runner {
     write_checkpoint();
   }
 
-  void open_recorder() {
+  void open_recorder(bool publish = true) {
     if (options.output.empty()) return;
-    const std::size_t bytes = pack(state, totals, metrics.memory()).size();
-    recorder = std::make_unique<Recorder>(options.output, scene, system, bytes);
+    const std::size_t bytes = options.force ? 0 : pack(state, totals, metrics.memory()).size();
+    recorder = std::make_unique<Recorder>(options.output, scene, system, bytes, publish);
   }
 
   void resume() {
@@ -132,8 +151,10 @@ struct Runner {
                   memory.size() * sizeof(double));
     metrics.restore(memory);
     state = from_bytes(system.model, saved.state.data() + head, saved.state.size() - head);
+    if (state.step != saved.step || state.step < 0 || state.step > last_step)
+      throw InputError(fmt::format("{}: the last checkpoint is damaged", options.resume_from));
     first_step = state.step;
-    open_recorder();
+    open_recorder(false);  // a kill must not cost what is there: published when all is copied
     if (!recorder) return;
     recorder->copy(old, state.step);
     for (std::size_t i = 0; i < old.checkpoint_count(); ++i) {
@@ -141,11 +162,12 @@ struct Runner {
       recorder->checkpoint(c.step, c.state);
     }
     recorder->flush();
+    recorder->publish();
   }
 
   void write_checkpoint() {
     if (!recorder) return;
-    recorder->checkpoint(state.step, pack(state, totals, metrics.memory()));
+    if (!options.force) recorder->checkpoint(state.step, pack(state, totals, metrics.memory()));
     recorder->flush();
   }
 
@@ -157,7 +179,8 @@ struct Runner {
         "the run {} at t = {:.6g} s, body '{}' (last residual {:.2e} m/s); the last good state is "
         "step {}{}",
         r.singular ? "met a singular mass matrix" : "diverged", state.t, body, r.solve().residual,
-        state.step, recorder ? fmt::format(", kept as a checkpoint in {}", options.output) : "");
+        state.step, recorder && !options.force ? fmt::format(", kept as a checkpoint in {}", options.output)
+                                   : "");
     write_checkpoint();
   }
 
@@ -200,9 +223,10 @@ struct Runner {
       result.status = RunStatus::unconverged;
       result.message = fmt::format(
           "{} of {} steps missed the tolerance of {:.1e} m/s; the worst, step {} at t = {:.6g} s, "
-          "has a residual of {:.2e} m/s",
+          "has a residual of {:.2e} m/s at {}",
           totals.unconverged, state.step, options_of(scene.integrator.solver).tolerance,
-          totals.worst_residual_step, totals.worst_residual_time, totals.worst_residual);
+          totals.worst_residual_step, totals.worst_residual_time, totals.worst_residual,
+          system.model.slot_name(static_cast<int>(totals.worst_residual_slot)));
     }
   }
 
@@ -231,6 +255,7 @@ struct Runner {
     j["title"] = scene.title;
     j["status"] = names[static_cast<int>(result.status)];
     if (!result.message.empty()) j["message"] = result.message;
+    if (options.force) j["resumable"] = false;
     j["saltus_version"] = version;
     j["t"] = state.t;
     j["steps"] = state.step;
@@ -244,8 +269,15 @@ struct Runner {
     j["unconverged_steps"] = static_cast<std::int64_t>(totals.unconverged);
     j["worst_residual"] = totals.worst_residual;
     j["worst_residual_time"] = totals.worst_residual_time;
+    j["worst_residual_at"] = system.model.slot_name(static_cast<int>(totals.worst_residual_slot));
     j["max_penetration"] = totals.penetration;
     j["max_raw_penetration"] = totals.raw_penetration;
+    j["penetrating_steps"] = static_cast<std::int64_t>(totals.penetrating);
+    if (totals.penetrating > 0) {
+      j["deepest_time"] = totals.deepest_time;
+      j["deepest_at"] = system.model.slot_name(static_cast<int>(totals.deepest_slot));
+    }
+    j["open_joint_steps"] = static_cast<std::int64_t>(totals.open_joints);
     j["max_joint_gap"] = totals.joint_gap;
     j["max_raw_joint_gap"] = totals.raw_joint_gap;
     j["impacts"] = static_cast<std::int64_t>(totals.impacts);
@@ -259,7 +291,8 @@ struct Runner {
   RunResult finish() {
     result.state = state;
     summarise();
-    if (recorder) recorder->finish(result.summary.dump());
+    if (recorder)
+      recorder->finish(result.summary.dump(-1, ' ', false, Json::error_handler_t::replace));
     return result;
   }
 };
@@ -267,6 +300,8 @@ struct Runner {
 }  // namespace
 
 RunResult run(const Scene& scene, const RunOptions& options) {
+  if (options.force && !options.resume_from.empty())
+    throw InputError("a run with a force of the user cannot be resumed");
   Runner runner(scene, options);
   if (options.resume_from.empty())
     runner.start();

@@ -14,6 +14,9 @@ struct RunOptions {
   std::string resume_from;  // run file to continue from its last checkpoint; empty: start anew
   // Called about ten times a second of wall time; returning false stops the run.
   std::function<bool(double t, double end, double steps_per_s)> progress;
+  // Acts beside the scene's own drives. What it remembers is unknown, so such a run has no
+  // checkpoints and cannot be resumed; its summary says so.
+  UserForce force;
 };
 
 enum class RunStatus { completed, unconverged, diverged, stopped };

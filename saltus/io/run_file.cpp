@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <set>
 
@@ -108,6 +109,9 @@ void create_table(hid_t file, const TableSpec& table) {
 Handle create_file(const std::string& name) {
   const Handle how(H5Pcreate(H5P_FILE_CREATE)), access = hdf5::file_access();
   must(H5Pset_link_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED));
+  // A kill can cut a write at the borders of memory pages: blocks of metadata must not cross them.
+  must(H5Pset_file_space_strategy(how, H5F_FSPACE_STRATEGY_PAGE, false, 1));
+  must(H5Pset_file_space_page_size(how, 4096));
   return Handle(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, how, access));
 }
 
@@ -139,7 +143,8 @@ struct TableWriter {
 }  // namespace
 
 struct RunWriter::Impl {
-  std::string path;
+  std::string path, temporary;  // temporary: its name now; empty when it has the final one
+  std::string failed;           // why nothing can be written any more
   std::size_t checkpoint_bytes = 0;
   Handle file, summary;
   std::vector<TableWriter> tables;  // the spec's, then the checkpoints
@@ -150,17 +155,42 @@ struct RunWriter::Impl {
   void append(TableWriter& table, std::size_t rows, const std::vector<const void*>& data);
   void write(TableWriter& table);
   void flush();
+  void close(const std::string& summary_json);
+  void abandon();
 
   template <class Work>
-  void guarded(const Work& work) const {
-    hdf5::silence();
+  void guarded(const Work& work) {
+    hdf5::prepare();
+    if (!failed.empty()) throw InputError(failed);
     try {
       work();
     } catch (const hdf5::Failure& failure) {
-      throw InputError(path + ": cannot write: " + failure.what());
+      failed = path + ": cannot write: " + failure.what();
+      abandon();
+      throw InputError(failed);
     }
   }
 };
+
+// Closing a file that could not be written fails again, but first takes away the marks by which
+// readers know a cut-off file; and HDF5 frees what it fails to close, yet keeps its identifier, to
+// crash over it later. So the file stays open until the process ends, as a kill would leave it.
+void RunWriter::Impl::abandon() {
+  file.release();
+  summary.release();
+  for (TableWriter& table : tables)
+    for (ColumnWriter& column : table.columns) column.set.release();
+}
+
+void require_replaceable(const std::string& path) {
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(path, ignored).type();
+  if (kind == std::filesystem::file_type::directory)
+    throw InputError(path + ": cannot write: Is a directory");
+  if (std::filesystem::exists(path, ignored) && kind != std::filesystem::file_type::regular)
+    throw InputError(path +
+                     ": cannot write: expected a plain file or none, this is a device or a pipe");
+}
 
 void RunWriter::Impl::create(const std::string& name, const RunFileSpec& spec,
                              const std::vector<TableSpec>& all_tables) {
@@ -225,15 +255,30 @@ void RunWriter::Impl::flush() {
   });
 }
 
-RunWriter::RunWriter(const std::string& path, const RunFileSpec& spec)
+// What can fail on a full disk happens in flushes, before anything is closed.
+void RunWriter::Impl::close(const std::string& summary_json) {
+  flush();
+  guarded([&] {
+    if (!summary_json.empty())
+      write_rows(summary, H5T_NATIVE_UINT8, 1, 0, summary_json.size(), summary_json.data());
+    must(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    summary.close();
+    tables.clear();
+    file.close();
+  });
+}
+
+RunWriter::RunWriter(const std::string& path, const RunFileSpec& spec, bool publish)
     : impl_(std::make_unique<Impl>()) {
+  hdf5::prepare();
+  require_replaceable(path);
   impl_->path = path;
   impl_->checkpoint_bytes = spec.checkpoint_bytes;
   std::vector<TableSpec> tables = spec.tables;
   check_spec(tables);
   if (spec.checkpoint_bytes > 0) tables.push_back(checkpoints_spec(spec.checkpoint_bytes));
 
-  const std::string temporary = path + ".part" + std::to_string(::getpid());
+  const std::string& temporary = impl_->temporary = path + ".part" + std::to_string(::getpid());
   // Asks the system first: its reasons read better than HDF5's.
   const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) throw InputError(path + ": cannot write: " + hdf5::errno_text());
@@ -243,18 +288,25 @@ RunWriter::RunWriter(const std::string& path, const RunFileSpec& spec)
       impl_->create(temporary, spec, tables);
       impl_->open(tables);
     });
-    if (std::rename(temporary.c_str(), path.c_str()) != 0)
-      throw InputError(path + ": cannot write: " + hdf5::errno_text());
+    if (publish) this->publish();
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
 }
 
+void RunWriter::publish() {
+  if (impl_->temporary.empty()) return;
+  if (std::rename(impl_->temporary.c_str(), impl_->path.c_str()) != 0)
+    throw InputError(impl_->path + ": cannot write: " + hdf5::errno_text());
+  impl_->temporary.clear();
+}
+
 RunWriter::~RunWriter() {
   if (!impl_) return;
+  if (!impl_->temporary.empty()) ::unlink(impl_->temporary.c_str());
   try {
-    impl_->flush();
+    impl_->close("");
   } catch (const std::exception&) {  // what was flushed before stays readable
   }
 }
@@ -284,14 +336,8 @@ void RunWriter::flush() {
 
 void RunWriter::finish(const std::string& summary_json) {
   if (!impl_) throw InputError("a run was finished twice");
-  impl_->flush();
-  impl_->guarded([&] {
-    if (!summary_json.empty())
-      write_rows(impl_->summary, H5T_NATIVE_UINT8, 1, 0, summary_json.size(), summary_json.data());
-    impl_->summary.close();
-    impl_->tables.clear();
-    impl_->file.close();
-  });
+  publish();
+  impl_->close(summary_json);
   impl_.reset();
 }
 

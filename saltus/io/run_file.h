@@ -41,21 +41,29 @@ struct RunFileSpec {
   int format_version = 1;            // the newest a reader understands; another only in tests
 };
 
-// Throws InputError when the file cannot be written; nothing is left half written.
+// Throws InputError when the path is taken by what a file must not replace: a folder, a device, ...
+void require_replaceable(const std::string& path);
+
+// Throws InputError when the file cannot be written; nothing is left half written. After a failed
+// write the file is left as a kill leaves it: readable up to its last whole rows.
 class RunWriter {
  public:
-  RunWriter(const std::string& path, const RunFileSpec& spec);
+  // Without `publish` the file keeps its temporary name until publish() is called: what it copies
+  // from may have the final name.
+  RunWriter(const std::string& path, const RunFileSpec& spec, bool publish = true);
   ~RunWriter();
   RunWriter(const RunWriter&) = delete;
   RunWriter& operator=(const RunWriter&) = delete;
 
+  void publish();
   // Appends `rows` rows to a table; data[c] points at rows * width values of column c, whose type
   // is the column's. Rows are buffered; flush() (and every so many rows) hands them to the file.
   void append(int table, std::size_t rows, const std::vector<const void*>& data);
+  // Flushes, too: the rows appended before are in the file before the checkpoint is.
   void checkpoint(std::int64_t step, const std::vector<std::uint8_t>& state);
   // Writes buffered rows, tables in the order of the spec, and makes them visible to readers.
   void flush();
-  // Flushes, writes the summary and closes the file.
+  // Flushes, publishes if need be, writes the summary and closes the file.
   void finish(const std::string& summary_json);
 
  private:

@@ -24,6 +24,7 @@ namespace {
 struct ColumnReader {
   Column spec;
   Handle set;
+  bool stored = false;  // all rows are known to lie within the file
 };
 
 struct TableReader {
@@ -82,32 +83,25 @@ std::string joined(const std::vector<std::string>& names) {
 struct RunReader::Impl {
   std::string path;
   bool live = false;  // opened for SWMR: HDF5 does not compare the file's length with its contents
-  Handle file, summary;
+  Handle file;
   std::string saltus_version;
   std::vector<TableReader> tables;
   TableReader checkpoints;
 
   void open();
   void load();
-  void require_stored(hid_t set, hsize_t first, hsize_t count) const;
-  void read_rows(hid_t set, hid_t type, std::size_t first, std::size_t count, void* out) const;
-  [[nodiscard]] std::string read_text(hid_t set) const;
+  void require_stored(hid_t set) const;
+  void read(ColumnReader& from, hid_t type, std::size_t first, std::size_t count, void* out) const;
+  [[nodiscard]] std::string read_text(const char* name) const;
   [[nodiscard]] std::size_t rows(const TableReader& table) const;
-  [[nodiscard]] const TableReader& table(const std::string& name) const;
+  [[nodiscard]] TableReader& table(const std::string& name);
   // Checks that the column exists and has these rows.
-  [[nodiscard]] const ColumnReader& column(const std::string& table_name, const std::string& name,
-                                           std::size_t first, std::size_t count) const;
-  template <class Work>
-  void each_set(const Work& work) {
-    work(summary);
-    for (const TableReader& each : tables)
-      for (const ColumnReader& column : each.columns) work(column.set);
-    for (const ColumnReader& column : checkpoints.columns) work(column.set);
-  }
+  [[nodiscard]] ColumnReader& column(const std::string& table_name, const std::string& name,
+                                     std::size_t first, std::size_t count);
 
   template <class Work>
   auto guarded(const Work& work) const {
-    hdf5::silence();
+    hdf5::prepare();
     try {
       return work();
     } catch (const Failure& failure) {
@@ -126,6 +120,9 @@ void RunReader::Impl::open() {
   const Handle access = hdf5::file_access();
   for (int tries = 5;; --tries) {
     live = marked_as_open(path);
+    // Beside a writer HDF5 may meet a block half written, and waits 1, 2, 4, ... ns for the rest: a
+    // quarter of a second in all. Its own limit is 2^100 ns, also when the writer is dead.
+    must(H5Pset_metadata_read_attempts(access, live ? 28 : 1));
     const unsigned flags = live ? H5F_ACC_RDONLY | H5F_ACC_SWMR_READ : H5F_ACC_RDONLY;
     const hid_t id = H5Fopen(path.c_str(), flags, access);
     if (id >= 0 || tries == 1) {
@@ -146,7 +143,6 @@ void RunReader::Impl::load() {
     throw InputError(path + ": run format " + std::to_string(format) +
                      " is newer than this saltus understands (" + std::to_string(understood) + ")");
   saltus_version = hdf5::read_text_attribute(root, "saltus_version");
-  summary = Handle(H5Dopen2(root, "summary", H5P_DEFAULT));
   for (const std::string& name : hdf5::link_names(root)) {
     const Handle object(H5Oopen(root, name.c_str(), H5P_DEFAULT));
     if (H5Iget_type(object) != H5I_GROUP) continue;
@@ -159,49 +155,53 @@ void RunReader::Impl::load() {
     throw Failure("checkpoints have other columns than state and step");
 }
 
-// HDF5 reads zeros behind the end of a file opened for SWMR.
-void RunReader::Impl::require_stored(hid_t set, hsize_t first, hsize_t count) const {
-  if (!live || count == 0) return;
+// HDF5 reads zeros behind the end of a file opened for SWMR. Space is given out from the start of
+// the file on and never given back, so the last chunk speaks for those before it.
+void RunReader::Impl::require_stored(hid_t set) const {
+  const hsize_t rows = extent(set)[0];
+  if (!live || rows == 0) return;
+  const Handle how(H5Dget_create_plist(set));
+  haddr_t address = HADDR_UNDEF;
+  hsize_t bytes = 0;
+  if (H5Pget_layout(how) == H5D_CHUNKED) {
+    std::array<hsize_t, 2> chunk{1, 1}, offset{0, 0};
+    if (H5Pget_chunk(how, 2, chunk.data()) < 1) hdf5::fail();
+    offset[0] = (rows - 1) / chunk[0] * chunk[0];
+    must(H5Dget_chunk_info_by_coord(set, offset.data(), nullptr, &address, &bytes));
+  } else {
+    address = H5Dget_offset(set);
+    bytes = H5Dget_storage_size(set);
+  }
   int* descriptor = nullptr;
   struct stat status {};
   must(H5Fget_vfd_handle(file, H5P_DEFAULT, reinterpret_cast<void**>(&descriptor)));
   if (::fstat(*descriptor, &status) != 0) throw Failure(hdf5::errno_text());
-  const auto require = [&](haddr_t address, hsize_t bytes) {
-    if (address == HADDR_UNDEF || address + bytes > static_cast<hsize_t>(status.st_size))
-      throw Failure("truncated file");
-  };
-  const Handle how(H5Dget_create_plist(set));
-  if (H5Pget_layout(how) != H5D_CHUNKED)
-    return require(H5Dget_offset(set), H5Dget_storage_size(set));
-  std::array<hsize_t, 2> chunk{};
-  if (H5Pget_chunk(how, 2, chunk.data()) < 1) hdf5::fail();
-  for (hsize_t row = first - first % chunk[0]; row < first + count; row += chunk[0]) {
-    const std::array<hsize_t, 2> offset{row, 0};
-    unsigned filters = 0;
-    haddr_t address = HADDR_UNDEF;
-    hsize_t bytes = 0;
-    must(H5Dget_chunk_info_by_coord(set, offset.data(), &filters, &address, &bytes));
-    require(address, bytes);
-  }
+  if (address == HADDR_UNDEF || address + bytes > static_cast<hsize_t>(status.st_size))
+    throw Failure("truncated file");
 }
 
-void RunReader::Impl::read_rows(hid_t set, hid_t type, std::size_t first, std::size_t count,
-                                void* out) const {
+void RunReader::Impl::read(ColumnReader& from, hid_t type, std::size_t first, std::size_t count,
+                           void* out) const {
   if (count == 0) return;
-  require_stored(set, first, count);
-  const std::array<hsize_t, 2> start{first, 0}, block{count, extent(set)[1]};
-  const Handle space(H5Dget_space(set));
+  if (!from.stored) require_stored(from.set);
+  from.stored = true;
+  const std::array<hsize_t, 2> start{first, 0}, block{count, extent(from.set)[1]};
+  const Handle space(H5Dget_space(from.set));
   must(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, block.data(), nullptr));
   const Handle memory(H5Screate_simple(H5Sget_simple_extent_ndims(space), block.data(), nullptr));
-  must(H5Dread(set, type, memory, space, H5P_DEFAULT, out));
+  must(H5Dread(from.set, type, memory, space, H5P_DEFAULT, out));
 }
 
-std::string RunReader::Impl::read_text(hid_t set) const {
+std::string RunReader::Impl::read_text(const char* name) const {
+  const Handle set(H5Dopen2(file, name, H5P_DEFAULT));
+  must(H5Drefresh(set));  // the summary has grown when the run has ended
   const auto size = extent(set);
   if (hdf5::column_type(set) != ColumnType::u8 || size[1] != 1)
     throw Failure("a text is not stored as bytes");
+  require_stored(set);
   std::string text(size[0], '\0');
-  read_rows(set, H5T_NATIVE_UINT8, 0, text.size(), text.data());
+  if (!text.empty())
+    must(H5Dread(set, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()));
   return text;
 }
 
@@ -212,7 +212,7 @@ std::size_t RunReader::Impl::rows(const TableReader& table) const {
   return shortest;
 }
 
-const TableReader& RunReader::Impl::table(const std::string& name) const {
+TableReader& RunReader::Impl::table(const std::string& name) {
   const auto found = std::ranges::find(tables, name, &TableReader::name);
   if (found != tables.end()) return *found;
   std::vector<std::string> names;
@@ -220,11 +220,11 @@ const TableReader& RunReader::Impl::table(const std::string& name) const {
   throw InputError(path + ": no table '" + name + "'; it has: " + joined(names));
 }
 
-const ColumnReader& RunReader::Impl::column(const std::string& table_name, const std::string& name,
-                                            std::size_t first, std::size_t count) const {
-  const TableReader& in = table(table_name);
+ColumnReader& RunReader::Impl::column(const std::string& table_name, const std::string& name,
+                                      std::size_t first, std::size_t count) {
+  TableReader& in = table(table_name);
   std::vector<std::string> names;
-  for (const ColumnReader& each : in.columns) {
+  for (ColumnReader& each : in.columns) {
     names.push_back(each.spec.name);
     if (each.spec.name != name) continue;
     const std::size_t have = rows(in);
@@ -249,17 +249,15 @@ RunReader::RunReader(const std::string& path) : impl_(std::make_unique<Impl>()) 
 RunReader::~RunReader() = default;
 
 std::string RunReader::scene() const {
-  return impl_->guarded(
-      [&] { return impl_->read_text(Handle(H5Dopen2(impl_->file, "scene", H5P_DEFAULT))); });
+  return impl_->guarded([&] { return impl_->read_text("scene"); });
 }
 
 std::string RunReader::header() const {
-  return impl_->guarded(
-      [&] { return impl_->read_text(Handle(H5Dopen2(impl_->file, "header", H5P_DEFAULT))); });
+  return impl_->guarded([&] { return impl_->read_text("header"); });
 }
 
 std::string RunReader::summary() const {
-  return impl_->guarded([&] { return impl_->read_text(impl_->summary); });
+  return impl_->guarded([&] { return impl_->read_text("summary"); });
 }
 
 std::string RunReader::version() const { return impl_->saltus_version; }
@@ -280,9 +278,9 @@ std::size_t RunReader::rows(const std::string& table) const {
 std::vector<double> RunReader::read(const std::string& table, const std::string& column,
                                     std::size_t first, std::size_t count) const {
   return impl_->guarded([&] {
-    const ColumnReader& from = impl_->column(table, column, first, count);
+    ColumnReader& from = impl_->column(table, column, first, count);
     std::vector<double> values(count * static_cast<std::size_t>(from.spec.width));
-    impl_->read_rows(from.set, H5T_NATIVE_DOUBLE, first, count, values.data());
+    impl_->read(from, H5T_NATIVE_DOUBLE, first, count, values.data());
     return values;
   });
 }
@@ -290,10 +288,10 @@ std::vector<double> RunReader::read(const std::string& table, const std::string&
 std::vector<std::uint8_t> RunReader::read_raw(const std::string& table, const std::string& column,
                                               std::size_t first, std::size_t count) const {
   return impl_->guarded([&] {
-    const ColumnReader& from = impl_->column(table, column, first, count);
+    ColumnReader& from = impl_->column(table, column, first, count);
     const auto& type = hdf5::type_info(from.spec.type);
     std::vector<std::uint8_t> bytes(count * static_cast<std::size_t>(from.spec.width) * type.bytes);
-    impl_->read_rows(from.set, type.in_memory, first, count, bytes.data());
+    impl_->read(from, type.in_memory, first, count, bytes.data());
     return bytes;
   });
 }
@@ -304,21 +302,30 @@ std::size_t RunReader::checkpoint_count() const {
 
 RunReader::Checkpoint RunReader::checkpoint(std::size_t index) const {
   return impl_->guarded([&] {
-    const TableReader& from = impl_->checkpoints;
+    TableReader& from = impl_->checkpoints;
     if (const std::size_t have = impl_->rows(from); index >= have)
       throw InputError(impl_->path + ": no checkpoint " + std::to_string(index) + "; there are " +
                        std::to_string(have));
-    const ColumnReader &state = from.columns[0], &step = from.columns[1];
-    Checkpoint read;
-    read.state.resize(static_cast<std::size_t>(state.spec.width));
-    impl_->read_rows(state.set, H5T_NATIVE_UINT8, index, 1, read.state.data());
-    impl_->read_rows(step.set, H5T_NATIVE_INT64, index, 1, &read.step);
-    return read;
+    ColumnReader &state = from.columns[0], &step = from.columns[1];
+    Checkpoint found;
+    found.state.resize(static_cast<std::size_t>(state.spec.width));
+    impl_->read(state, H5T_NATIVE_UINT8, index, 1, found.state.data());
+    impl_->read(step, H5T_NATIVE_INT64, index, 1, &found.step);
+    return found;
   });
 }
 
 void RunReader::refresh() {
-  impl_->guarded([&] { impl_->each_set([](hid_t set) { must(H5Drefresh(set)); }); });
+  const auto renew = [](TableReader& table) {
+    for (ColumnReader& column : table.columns) {
+      column.stored = false;
+      must(H5Drefresh(column.set));
+    }
+  };
+  impl_->guarded([&] {
+    std::ranges::for_each(impl_->tables, renew);
+    renew(impl_->checkpoints);
+  });
 }
 
 }  // namespace saltus

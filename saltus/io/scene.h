@@ -87,6 +87,7 @@ struct Scene {
 
 // Throws InputError with file, line and path.
 [[nodiscard]] Scene read_scene(const Document& document);
+[[nodiscard]] Scene read_scene(Document document, const std::vector<std::string>& overrides);
 [[nodiscard]] Scene load_scene(const std::string& path, const std::vector<std::string>& overrides);
 [[nodiscard]] nlohmann::ordered_json scene_schema();
 

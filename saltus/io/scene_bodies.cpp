@@ -47,15 +47,20 @@ void read_joint(Fields& f, BodyScene& body) {
   read_frame(f, "at", joint.placement, "the joint's frame in the parent");
   read_frame(f, "in_body", joint.in_body, "the joint's frame in this body");
   f.boolean("cut", joint.cut, "keep this joint by bilateral constraints (coordinates: as-marked)");
+  // Lengths and angles by the joint's kind; a schema knows no kind yet.
+  const char* unit = f.writing_schema()                              ? ""
+                     : std::holds_alternative<Revolute>(joint.kind)  ? "rad"
+                     : std::holds_alternative<Prismatic>(joint.kind) ? "m"
+                                                                     : "";
   JointDof dof;
   f.number("armature", dof.armature, "", "rotor inertia at the joint [kg m^2] or [kg]",
            not_negative);
   f.number("stiffness", dof.stiffness, "", "[N m/rad] or [N/m]", not_negative);
-  f.number("rest", dof.rest, "", "the spring's zero [rad] or [m]");
+  f.number("rest", dof.rest, unit, "the spring's zero [rad] or [m]");
   f.number("damping", dof.damping, "", "[N m s/rad] or [N s/m]", not_negative);
   f.number("friction", dof.friction, "", "dry friction [N m] or [N]", not_negative);
   std::vector<double> limits;
-  f.number_or_list("limits", limits, "", "lower and upper limit [rad] or [m]", 2, 2);
+  f.number_or_list("limits", limits, unit, "lower and upper limit [rad] or [m]", 2, 2);
   if (limits.size() == 2) {
     dof.lower = limits[0];
     dof.upper = limits[1];

@@ -213,8 +213,8 @@ struct SystemBuilder {
       const auto put = [&](const std::vector<double>& given, Vec& values, const char* key) {
         if (given.empty()) return;
         if (static_cast<Eigen::Index>(given.size()) != values.size())
-          throw error(path, fmt::format("{}: expected {} numbers for a {} joint, got {}", key,
-                                        values.size(), name_of(joint), given.size()));
+          throw error(path + "." + key, fmt::format("expected {} numbers for a {} joint, got {}",
+                                                    values.size(), name_of(joint), given.size()));
         fill(given, values);
       };
       put(found->second.q, posture.q[i], "q");
@@ -225,7 +225,7 @@ struct SystemBuilder {
       if (first >= 0) {
         auto quaternion = posture.q[i].segment<4>(first);
         if (std::abs(quaternion.norm() - 1) > 1e-3)
-          throw error(path, "q: expected a unit quaternion w, x, y, z");
+          throw error(path + ".q", "expected a unit quaternion w, x, y, z");
         quaternion.normalize();
       }
     }

@@ -1,6 +1,8 @@
 // The whole scene: which keys there are and where they go.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "saltus/io/scene_elements.h"
 
 namespace saltus {
@@ -26,7 +28,7 @@ void read_metric(Fields& f, Metric& m) {
   const auto at = [&](Fields& g) { g.required().number("at", m.at, "s", "when", not_negative); };
   const auto value = [&](Fields& g) { g.required().number("value", m.value, "m", "the line"); };
   const auto on = [&](Fields& g) {
-    g.required().texts("on", m.on, "patterns of bodies or obstacles");
+    g.required().texts("objects", m.objects, "patterns of bodies or shapes");
   };
   f.forms("type", {{"mean-velocity", kind(Kind::mean_velocity, probe, axis, window)},
                    {"position", kind(Kind::position, probe, axis, at)},
@@ -51,6 +53,7 @@ void read_list(Fields& f, const char* key, const char* about, std::vector<T>& it
 }
 
 void read_obstacle(Fields& f, ShapeScene& s) {
+  f.required();  // its first key, the name
   read_shape(f, s);
   if (!f.writing_schema() && s.name.empty()) throw f.error("name", "expected a name");
 }
@@ -65,10 +68,11 @@ void read_solver(Fields& f, Solver& solver) {
   ProxOptions o = options_of(solver);
   const int type = f.choice("type", 0, {"sor", "jor"}, "projected Gauss-Seidel or Jacobi");
   o.on = static_cast<ProxOptions::On>(
-      f.choice("on", 0, {"delassus", "velocity"}, "what the iteration works on"));
+      f.choice("iterate", 0, {"delassus", "velocity"}, "what the iteration works on"));
   o.bilaterals = static_cast<ProxOptions::Bilaterals>(
       f.choice("bilaterals", 0, {"direct", "prox"}, "joints by a direct factor or iterated"));
-  f.number("alpha", o.alpha, "", "relaxation", {0, 2, true});
+  f.number("alpha", o.alpha, "", "relaxation, below 2", {0, 2, true});
+  if (o.alpha >= 2) throw f.error("alpha", "expected a number below 2");
   f.number("tolerance", o.tolerance, "m/s", "on the residual (natural map)", positive);
   f.integer("max_iterations", o.max_iterations, "", 1);
   if (type == 0) {
@@ -142,6 +146,15 @@ void read_whole(Fields& f, Scene& s) {
             "steps that miss the tolerance do not fail the run");
 }
 
+template <class T>
+void refuse_twins(const Document& document, const char* list, const std::vector<T>& items) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!names.insert(items[i].name).second)
+      throw document.error(fmt::format("{}[{}].name", list, i),
+                           fmt::format("the name '{}' is taken", items[i].name));
+}
+
 }  // namespace
 
 Scene read_scene(const Document& document) {
@@ -154,13 +167,29 @@ Scene read_scene(const Document& document) {
     throw scene.document->error("", "expected bodies or a snake");
   if (scene.end < scene.integrator.dt)
     throw scene.document->error("time.end", "expected at least one step");
+  constexpr double most_steps = 1e12;
+  if (!(scene.end / scene.integrator.dt <= most_steps))
+    throw scene.document->error(
+        "time.end", fmt::format("expected at most {:g} steps, got {:g} s in steps of {:g} s",
+                                most_steps, scene.end, scene.integrator.dt));
+  refuse_twins(*scene.document, "probes", scene.probes);
+  refuse_twins(*scene.document, "metrics", scene.metrics);
   return scene;
 }
 
-Scene load_scene(const std::string& path, const std::vector<std::string>& overrides) {
-  Document document = Document::from_file(path);
-  for (const std::string& o : overrides) document.set(o);
+Scene read_scene(Document document, const std::vector<std::string>& overrides) {
+  for (const std::string& o : overrides) {
+    // Settings that a file leaves out have defaults to change; a snake that is not there has none.
+    const bool had_snake = document.root()["snake"].IsDefined();
+    document.set(o);
+    if (!had_snake && o.rfind("snake.", 0) == 0)
+      throw InputError(fmt::format("--set {}: there is no snake in {}", o, document.name()));
+  }
   return read_scene(document);
+}
+
+Scene load_scene(const std::string& path, const std::vector<std::string>& overrides) {
+  return read_scene(Document::from_file(path), overrides);
 }
 
 nlohmann::ordered_json scene_schema() {

@@ -41,8 +41,8 @@ Mat3 dexp_coupling(const Vec3& v, const Vec3& w) {
   // Derivatives of b and c by s = t^2 (b' = db/ds): series where the closed form cancels.
   double db = 0, dc = 0;
   if (t < 0.2) {
-    db = -1.0 / 24 + s / 360 - s * s / 13440 + s * s * s / 907200;
-    dc = -1.0 / 120 + s / 2520 - s * s / 120960 + s * s * s / 9979200;
+    db = -1.0 / 24 + s * (1.0 / 360 - s * (1.0 / 13440 - s * (1.0 / 907200 - s / 95800320)));
+    dc = -1.0 / 120 + s * (1.0 / 2520 - s * (1.0 / 120960 - s * (1.0 / 9979200 - s / 1245404160)));
   } else {
     db = (k.a - 2 * k.b) / (2 * s);
     dc = (k.b - 3 * k.c) / (2 * s);

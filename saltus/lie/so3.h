@@ -3,7 +3,7 @@
 //   exp(w)  = I + a W + b W^2,   W = hat(w),  a = sin t / t,  b = (1 - cos t) / t^2,  t = |w|
 //   dexp(w) = I - b W + c W^2,   c = (t - sin t) / t^3
 //
-// dexp is right-trivialised to the body: with R = exp(w(t)), hat(R' Rdot) = dexp(w) wdot.
+// dexp is right-trivialised to the body: with R = exp(w(t)), R' Rdot = hat(dexp(w) wdot).
 #pragma once
 #include "saltus/base/types.h"
 

@@ -12,7 +12,7 @@ namespace saltus {
 void add_coordinates(Model& model, const Joint& kind, const std::string& joint_name,
                      const std::vector<JointDof>& dofs, BodyIndex self, const Body& body) {
   if (!has_scalar_coordinates(kind)) return;
-  const int n = nv_of(kind);
+  const int n = std::min(nv_of(kind), 3);  // scalar coordinates: at most x, y, theta
   const bool planar = std::holds_alternative<Planar>(kind);
   const char* const suffix[] = {".x", ".y", planar ? ".theta" : ".z"};
   for (int i = 0; i < n; ++i) {
@@ -37,6 +37,7 @@ void lay_out_velocities(Model& model) {
   model.v_parent.assign(model.nv, -1);
   model.v_body.assign(model.nv, -1);
   model.prescribed.assign(model.nv, 0);
+  model.rotational.assign(model.nv, 0);
   model.armature.setZero(model.nv);
   for (int i = 0; i < model.body_count(); ++i) {
     const Body& body = model.bodies[i];
@@ -50,6 +51,10 @@ void lay_out_velocities(Model& model) {
     for (int k = 0; k < body.nv; ++k) {
       model.v_parent[body.v0 + k] = k == 0 ? above : body.v0 + k - 1;
       model.v_body[body.v0 + k] = i;
+      model.rotational[body.v0 + k] = std::holds_alternative<Revolute>(body.joint) ||
+                                      std::holds_alternative<Spherical>(body.joint) ||
+                                      (std::holds_alternative<Planar>(body.joint) && k == 2) ||
+                                      (std::holds_alternative<Floating>(body.joint) && k >= 3);
     }
   }
   for (const Coordinate& c : model.coordinates) {
@@ -122,6 +127,20 @@ CoordinateIndex Model::coordinate(const std::string& name) const {
   for (std::size_t i = 0; i < coordinates.size(); ++i)
     if (coordinates[i].name == name) return CoordinateIndex(static_cast<int>(i));
   throw InputError(fmt::format("no joint coordinate is called '{}'", name));
+}
+
+std::string Model::slot_name(int slot) const {
+  if (slot < 0) return "none";
+  const BlockSlot& s = slots[slot];
+  switch (s.kind) {
+    case BlockKind::cut_translation:
+    case BlockKind::cut_rotation: return "joint " + cuts[s.index].name;
+    case BlockKind::support: return "support of " + bodies[supports[s.index].body].name;
+    case BlockKind::contact:
+      return fmt::format("contact {} - {}", shapes[pairs[s.index].a].name,
+                         shapes[pairs[s.index].b].name);
+    default: return "joint coordinate " + coordinates[s.index].name;
+  }
 }
 
 double Model::total_mass() const {

@@ -144,6 +144,7 @@ struct Model {
   std::vector<int> v_body;
   Vec armature;
   std::vector<char> prescribed;
+  std::vector<char> rotational;  // rad/s, else m/s
   bool any_prescribed = false;
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
@@ -151,6 +152,8 @@ struct Model {
   [[nodiscard]] BodyIndex body(const std::string& name) const;
   [[nodiscard]] CoordinateIndex coordinate(const std::string& name) const;
   [[nodiscard]] double total_mass() const;
+  // "contact peg4 - link7", "joint3": what a slot is, for messages.
+  [[nodiscard]] std::string slot_name(int slot) const;
 };
 
 }  // namespace saltus

@@ -21,7 +21,7 @@ struct SnakeSpec {
 // Adds bodies, shapes (named as the bodies) and support friction.
 void add_snake(ModelBuilder& builder, const SnakeSpec& spec);
 
-// The start pose of ERRATA.md: joint angles phi_i = A sin((i - 1) delta), the axis of the wave
+// The start pose: joint angles phi_i = A sin((i - 1) delta), the axis of the wave
 // along x, link 1 ahead, the last link's centre at the origin.
 struct SnakePose {
   double x = 0, y = 0, theta = 0;  // of link 1

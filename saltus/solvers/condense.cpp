@@ -80,22 +80,20 @@ void condense(const Inclusion& p, bool direct, SolverWorkspace& w) {
   for (int i = 0; i < nb; ++i) w.direct[i] = p.c[B[i]];
   if (nb > 0) solve_ldl(w.factor, nb, w.direct.head(nb));  // A^-1 c_B
   for (int j = 0; j < nu; ++j) {
-    for (int i = 0; i < nb; ++i) w.coupling(i, j) = delassus(p, B[i], U[j]);
+    for (int i = 0; i < nb; ++i) w.G_BU(i, j) = delassus(p, B[i], U[j]);
+    w.coupling.col(j).head(nb) = w.G_BU.col(j).head(nb);
     if (nb > 0) solve_ldl(w.factor, nb, w.coupling.col(j).head(nb));  // A^-1 G_BU
   }
 
   for (int j = 0; j < nu; ++j) {
-    w.c[j] = p.c[U[j]];
+    w.c[j] = p.c[U[j]] - w.G_BU.col(j).head(nb).dot(w.direct.head(nb));
     w.b[j] = p.b[U[j]];
-    for (int i = 0; i < nb; ++i) w.c[j] -= delassus(p, U[j], B[i]) * w.direct[i];
   }
   if (p.has_G) {
     for (int j = 0; j < nu; ++j)
-      for (int i = 0; i <= j; ++i) {
-        double g = p.G(U[i], U[j]);
-        for (int k = 0; k < nb; ++k) g -= p.G(U[i], B[k]) * w.coupling(k, j);
-        w.G(i, j) = w.G(j, i) = g;
-      }
+      for (int i = 0; i <= j; ++i)
+        w.G(i, j) = w.G(j, i) =
+            p.G(U[i], U[j]) - w.G_BU.col(i).head(nb).dot(w.coupling.col(j).head(nb));
   } else {
     w.v_free = p.v_free;
     for (int i = 0; i < nb; ++i) w.v_free -= w.direct[i] * p.Y.col(B[i]);

@@ -16,6 +16,7 @@ void Inclusion::reserve(int max_rows, int max_blocks, int nv) {
   W.setZero(nv, max_rows);
   Y.setZero(nv, max_rows);
   v_free.setZero(nv);
+  support.reserve(nv);
   clear();
 }
 
@@ -28,6 +29,7 @@ void Inclusion::clear() {
 int Inclusion::add(const Law& law, double compliance, double length) {
   const int n = rows_of(law);
   SALTUS_ASSERT(rows + n <= c.size());
+  SALTUS_ASSERT(n <= 6);  // the scratch of a block, here and in prox.cpp
   blocks.push_back({law, rows, n, compliance, length});
   rows += n;
   return rows - n;
@@ -36,7 +38,7 @@ int Inclusion::add(const Law& law, double compliance, double length) {
 void SolverWorkspace::reserve(int max_rows, int max_blocks, int nv) {
   for (Vec* x : {&xi, &c, &b, &direct, &Lambda, &next}) x->setZero(max_rows);
   for (Vec* x : {&v, &v_free}) x->setZero(nv);
-  for (Mat* x : {&factor, &coupling, &G}) x->setZero(max_rows, max_rows);
+  for (Mat* x : {&factor, &G_BU, &coupling, &G}) x->setZero(max_rows, max_rows);
   for (Mat* x : {&W, &Y}) x->setZero(nv, max_rows);
   direct_rows.reserve(max_rows);
   iterated_rows.reserve(max_rows);
@@ -85,20 +87,22 @@ double block_residual(const Block& k, VecIn Lambda, VecIn xi, StepLengths s) {
     x[0] = std::max(Lambda[0], 0.0);
     x.segment<2>(1) = Lambda.segment<2>(1) - s.r_T * xi.segment<2>(1);
     prox_law(k.law, x.head(n));
-    return std::max(normal, (Lambda.segment<2>(1) - x.segment<2>(1)).norm() / s.r_T);
+    const double tangential = (Lambda.segment<2>(1) - x.segment<2>(1)).norm() / s.r_T;
+    return std::max(normal, tangential) * k.length;
   }
   prox_law(k.law, x.head(n));
   return (Lambda - x.head(n)).norm() / s.r * k.length;
 }
 
-double residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& work) {
+Residual residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& work) {
   relative_velocity(p, Lambda, work.xi, work.v);
-  double worst = 0;
-  for (const Block& k : p.blocks) {
+  Residual worst;
+  for (std::size_t b = 0; b < p.blocks.size(); ++b) {
+    const Block& k = p.blocks[b];
     const double e = block_residual(k, Lambda.segment(k.row, k.rows),
                                     work.xi.segment(k.row, k.rows), diagonal_steps(p, k));
-    if (std::isnan(e)) return std::numeric_limits<double>::infinity();
-    worst = std::max(worst, e);
+    if (std::isnan(e)) return {std::numeric_limits<double>::infinity(), static_cast<int>(b)};
+    if (e > worst.value) worst = {e, static_cast<int>(b)};
   }
   return worst;
 }

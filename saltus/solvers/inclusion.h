@@ -34,6 +34,7 @@ struct Inclusion {
   Vec v_free;  // nv
   Vec b;       // rows: xi = W' v + b + C Lambda;  c = W' v_free + b
   bool has_G = false;
+  std::vector<int> support;  // scratch of whoever forms G: the non-zeros of a row
 
   // Sizes for at most `max_rows` rows and `nv` velocities; later use does not allocate.
   void reserve(int max_rows, int max_blocks, int nv);
@@ -44,13 +45,14 @@ struct Inclusion {
 
 // Scratch of the residual and of the solvers; sized once.
 struct SolverWorkspace {
-  Vec xi, v;             // relative velocities (rows), velocities (nv)   <- relative_velocity
-  Mat factor, coupling;  // L D L' of the direct rows; (G_BB + C)^-1 G_BU   <- condense
-  Mat G;                 // condensed Delassus matrix of the iterated rows  <- condense
-  Mat W, Y;              // iterated columns of the velocity form           <- condense
-  Vec c, b, v_free;      // condensed c, offsets, free velocity             <- condense
-  Vec direct;            // impulses of the direct rows
-  Vec Lambda, next;      // impulses of the iterated rows, and JOR's new ones
+  Vec xi, v;           // relative velocities (rows), velocities (nv)   <- relative_velocity
+  Mat factor;          // L D L' of the direct rows, G_BB + C             <- condense
+  Mat G_BU, coupling;  // and (G_BB + C)^-1 G_BU                          <- condense
+  Mat G;               // condensed Delassus matrix of the iterated rows  <- condense
+  Mat W, Y;            // iterated columns of the velocity form           <- condense
+  Vec c, b, v_free;    // condensed c, offsets, free velocity             <- condense
+  Vec direct;          // impulses of the direct rows
+  Vec Lambda, next;    // impulses of the iterated rows, and JOR's new ones
   std::vector<int> direct_rows, iterated_rows;  // rows of the problem          <- condense
   std::vector<Block> blocks;                    // iterated blocks, renumbered  <- condense
   std::vector<StepLengths> steps;               // alpha r of each
@@ -63,7 +65,11 @@ void relative_velocity(const Inclusion& problem, VecIn Lambda, Vec& xi, Vec& v);
 // The natural map of the laws, scaled: max over convex sets of |Lambda - prox(Lambda - r xi)| / r,
 // with r = 1 / (largest diagonal entry of the set). Units m/s: the velocity by which a set misses
 // its law. Zero if and only if solved.
-[[nodiscard]] double residual(const Inclusion& problem, VecIn Lambda, SolverWorkspace& work);
+struct Residual {
+  double value = 0;  // [m/s]
+  int block = -1;    // where it is attained
+};
+[[nodiscard]] Residual residual(const Inclusion& problem, VecIn Lambda, SolverWorkspace& work);
 
 // How a block stands at a solution.
 enum class Mode : unsigned char { open = 0, stick = 1, slip = 2 };

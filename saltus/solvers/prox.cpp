@@ -99,8 +99,16 @@ SolveReport iterate(const Inclusion& p, VecRef Lambda, const ProxOptions& o, boo
                     SolverWorkspace& w) {
   choose_steps(form, o.alpha, jacobi, w);
   for (int i = 0; i < form.n; ++i) w.Lambda[i] = Lambda[w.iterated_rows[i]];
-  SolveReport report{.iterations = 0, .residual = 0, .converged = form.n == 0};
+  SolveReport report;
+  report.converged = form.n == 0;
   form.start();
+  const auto judge = [&] {
+    expand(Lambda, w);
+    const Residual r = residual(p, Lambda, w);
+    report.residual = r.value;
+    report.worst_block = r.block;
+    report.converged = r.value <= o.tolerance;
+  };
   // The sweep's own increments only say when to ask; the natural map of the whole problem decides.
   // Asking costs as much as a sweep, so an early, useless question is spaced out.
   int next_question = 1;
@@ -109,15 +117,11 @@ SolveReport iterate(const Inclusion& p, VecRef Lambda, const ProxOptions& o, boo
     ++report.iterations;
     if (!std::isfinite(miss)) break;
     if (miss > o.tolerance || report.iterations < next_question) continue;
-    expand(Lambda, w);
-    report.residual = residual(p, Lambda, w);
-    report.converged = report.residual <= o.tolerance;
+    judge();
     next_question = report.iterations + 1 + report.iterations / 8;
-    form.start();  // residual() used the velocity scratch
+    form.start();  // the residual used the velocity scratch
   }
-  expand(Lambda, w);
-  report.residual = residual(p, Lambda, w);
-  report.converged = report.residual <= o.tolerance;
+  judge();
   return report;
 }
 

@@ -32,7 +32,8 @@ using Solver = std::variant<ProxGaussSeidel, ProxJacobi>;
 
 struct SolveReport {
   int iterations = 0;
-  double residual = 0;  // [m/s]
+  double residual = 0;   // [m/s]
+  int worst_block = -1;  // of the problem
   bool converged = true;
 };
 

@@ -1,0 +1,207 @@
+#include "apps/saltus/view_api.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "apps/saltus/view_assets.h"
+#include "apps/saltus/view_series.h"
+#include "saltus/base/error.h"
+
+namespace saltus::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_values = std::size_t{1} << 22;  // of an answer: 32 MiB
+constexpr std::size_t most_points = 20'000;                // of a series
+constexpr std::size_t no_limit = std::size_t{1} << 53;
+
+HttpReply json_reply(const Json& json) {
+  return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+// Numbers travel as little-endian doubles; every machine we build for has these.
+void append_bytes(std::string& to, const std::vector<double>& values) {
+  to.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+}
+
+Column find_column(const RunReader& run, const std::string& table, const std::string& column) {
+  for (const TableSpec& t : run.tables())
+    if (t.name == table)
+      for (const Column& c : t.columns)
+        if (c.name == column) return c;
+  throw HttpError(400, "the run has no column '" + column + "' in a table '" + table + "'");
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts(1);
+  for (const char c : list)
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+Json parse_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json::parse(text, nullptr, false);
+}
+
+}  // namespace
+
+Json describe_run(const std::string& path, const RunReader& run) {
+  Json j;
+  j["name"] = std::filesystem::path(path).filename().string();
+  j["version"] = run.version();
+  j["header"] = parse_or_null(run.header());
+  if (!j["header"].is_object()) throw InputError(path + ": the header is damaged");
+  j["summary"] = parse_or_null(run.summary());
+  j["scene"] = run.scene();
+  j["tables"] = Json::array();
+  for (const TableSpec& t : run.tables()) {
+    Json table = {{"name", t.name}, {"rows", run.rows(t.name)}, {"columns", Json::array()}};
+    for (const Column& c : t.columns)
+      table["columns"].push_back(
+          {{"name", c.name}, {"width", c.width}, {"unit", c.unit}, {"about", c.about}});
+    j["tables"].push_back(table);
+  }
+  return j;
+}
+
+ViewApi::ViewApi(const std::vector<std::string>& paths, LiveControl* live) : live_(live) {
+  for (const std::string& path : paths) {
+    runs_.push_back({path, std::make_unique<RunReader>(path)});
+    (void)describe_run(path, *runs_.back().reader);  // complains now, not in the page
+  }
+}
+
+ViewApi::ViewApi(std::string path, LiveControl& live) : live_(&live) {
+  runs_.push_back({std::move(path), nullptr});
+}
+
+const RunReader& ViewApi::reader(std::size_t index) {
+  Served& served = runs_[index];
+  if (!served.reader) {
+    if (!std::filesystem::exists(served.path)) throw HttpError(503, "the run has not begun yet");
+    served.reader = std::make_unique<RunReader>(served.path);
+  }
+  return *served.reader;
+}
+
+HttpReply ViewApi::runs() {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < runs_.size(); ++i)
+    list.push_back(describe_run(runs_[i].path, reader(i)));
+  return json_reply(list);
+}
+
+HttpReply ViewApi::status() {
+  Json j = {{"runs", Json::array()}, {"live", nullptr}};
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const RunReader& run = reader(i);
+    runs_[i].reader->refresh();
+    Json rows = Json::object();
+    for (const TableSpec& t : run.tables()) rows[t.name] = run.rows(t.name);
+    j["runs"].push_back({{"rows", rows}, {"summary", parse_or_null(run.summary())}});
+  }
+  if (live_)
+    j["live"] = {{"running", live_->running.load()},
+                 {"paused", live_->paused.load()},
+                 {"waiting", live_->waiting.load()}};
+  return json_reply(j);
+}
+
+HttpReply ViewApi::data(const HttpQuery& q) {
+  const RunReader& run = reader(q.count("run", 0, runs_.size() - 1));
+  const std::string table = q.text("table");
+  std::vector<Column> columns;
+  std::size_t values = 0;  // of a row
+  for (const std::string& name : split(q.text("columns"))) {
+    columns.push_back(find_column(run, table, name));
+    values += static_cast<std::size_t>(columns.back().width);
+    if (columns.size() > 64) throw HttpError(400, "'columns': at most 64");
+  }
+  if (columns.size() > 1 && (q.has("offset") || q.has("width")))
+    throw HttpError(400, "'offset' and 'width' go with a single column");
+  const std::size_t rows = run.rows(table);
+  const std::size_t first = q.count("first", 0, no_limit), count = q.count("count", 0, no_limit);
+  const std::size_t stride = q.count_or("stride", 1, 1, no_limit);
+  const std::size_t offset = q.count_or("offset", 0, 0, values - 1);
+  const std::size_t width = q.count_or("width", values - offset, 1, values - offset);
+  if (count > most_values / width) throw HttpError(400, "'count': an answer has at most 32 MiB");
+  if (count > 0 && (first >= rows || count - 1 > (rows - 1 - first) / stride))
+    throw HttpError(400, "the table has " + std::to_string(rows) + " rows");
+  HttpReply reply{.type = "application/octet-stream", .body = {}};
+  if (count == 0) return reply;
+  for (const Column& c : columns)
+    append_bytes(reply.body,
+                 read_rows(run, table, c, first, count, stride, offset,
+                           columns.size() == 1 ? width : static_cast<std::size_t>(c.width)));
+  return reply;
+}
+
+HttpReply ViewApi::series(const HttpQuery& q) {
+  const RunReader& run = reader(q.count("run", 0, runs_.size() - 1));
+  const std::string table = q.text("table");
+  const Column column = find_column(run, table, q.text("column"));
+  const auto component =
+      static_cast<int>(q.count_or("component", 0, 0, static_cast<std::size_t>(column.width) - 1));
+  const std::size_t points = q.count("points", 2, most_points);
+  Series s;
+  if (table == "contacts") {
+    s = contact_series(run, column, component, static_cast<int>(q.count("slot", 0, 1U << 30)),
+                       points);
+  } else {
+    (void)find_column(run, table, "t");
+    s = table_series(run, table, column, component, points);
+  }
+  HttpReply reply{.type = "application/octet-stream", .body = {}};
+  reply.headers["X-Saltus-Reduction"] = std::string(s.reduction);
+  append_bytes(reply.body, s.t);
+  append_bytes(reply.body, s.y);
+  return reply;
+}
+
+HttpReply ViewApi::steer(const HttpQuery& q) {
+  if (!live_) throw HttpError(404, "no simulation is attached to this page");
+  const std::string what = q.text("do");
+  if (what == "pause") {
+    live_->granted = 0;
+    live_->paused = true;
+  } else if (what == "resume") {
+    live_->paused = false;
+    live_->granted = 0;
+  } else if (what == "step") {
+    live_->paused = true;
+    if (live_->granted < 1000) ++live_->granted;
+  } else {
+    throw HttpError(400, "'do': expected pause, resume or step");
+  }
+  return json_reply({{"paused", live_->paused.load()}});
+}
+
+void ViewApi::install(LocalServer& server) {
+  server.get("/", [](const HttpQuery&) {
+    return HttpReply{.type = "text/html; charset=utf-8", .body = std::string(viewer_page())};
+  });
+  const auto locked = [this](auto method) {
+    return [this, method](const HttpQuery& query) {
+      const std::lock_guard lock(mutex_);
+      return (this->*method)(query);
+    };
+  };
+  const auto plain = [this](auto method) {
+    return [this, method](const HttpQuery&) {
+      const std::lock_guard lock(mutex_);
+      return (this->*method)();
+    };
+  };
+  server.get("/api/runs", plain(&ViewApi::runs));
+  server.get("/api/status", plain(&ViewApi::status));
+  server.get("/api/data", locked(&ViewApi::data));
+  server.get("/api/series", locked(&ViewApi::series));
+  server.post("/api/live", locked(&ViewApi::steer));
+}
+
+}  // namespace saltus::cli

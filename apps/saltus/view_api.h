@@ -1,0 +1,46 @@
+// What the viewer asks the server for: the runs, their rows, decimated series, and the state of a
+// run that is still computed. docs/viewer.md lists the requests.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/saltus/live.h"
+#include "apps/saltus/server.h"
+#include "saltus/io/run_file.h"
+
+namespace saltus::cli {
+
+// Runs open for reading. HDF5 bears one thread at a time: every use holds the mutex.
+class ViewApi {
+ public:
+  // Opens now; throws InputError for a file that is no run.
+  explicit ViewApi(const std::vector<std::string>& paths, LiveControl* live = nullptr);
+  // A run that is about to be written: opened when it is there.
+  ViewApi(std::string path, LiveControl& live);
+
+  void install(LocalServer& server);
+
+ private:
+  struct Served {
+    std::string path;
+    std::unique_ptr<RunReader> reader;
+  };
+  const RunReader& reader(std::size_t index);
+  [[nodiscard]] HttpReply runs();
+  [[nodiscard]] HttpReply status();
+  [[nodiscard]] HttpReply data(const HttpQuery& query);
+  [[nodiscard]] HttpReply series(const HttpQuery& query);
+  [[nodiscard]] HttpReply steer(const HttpQuery& query);
+
+  std::mutex mutex_;
+  std::vector<Served> runs_;
+  LiveControl* live_ = nullptr;
+};
+
+// The description of a run that the page starts from, without rows.
+[[nodiscard]] nlohmann::ordered_json describe_run(const std::string& path, const RunReader& run);
+
+}  // namespace saltus::cli
