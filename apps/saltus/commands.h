@@ -14,6 +14,8 @@ void add_run(CLI::App& app, Command& chosen);
 void add_csv(CLI::App& app, Command& chosen);
 void add_info(CLI::App& app, Command& chosen);
 void add_schema(CLI::App& app, Command& chosen);
+void add_papers(CLI::App& app, Command& chosen);
+void add_report(CLI::App& app, Command& chosen);
 void add_view(CLI::App& app, Command& chosen);
 
 // Prints the viewer's address and, unless told not to, opens a browser.

@@ -35,6 +35,7 @@ void write_csv(std::FILE* out, const RunReader& reader, const TableSpec& table,
   for (std::size_t first = 0; first < rows; first += block) {
     const std::size_t n = std::min(block, rows - first);
     std::vector<std::vector<double>> data;
+    data.reserve(columns.size());
     for (const Column& c : columns) data.push_back(reader.read(table.name, c.name, first, n));
     for (std::size_t r = 0; r < n; ++r) {
       line.clear();

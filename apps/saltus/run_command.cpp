@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "apps/saltus/commands.h"
+#include "apps/saltus/live_view.h"
 #include "saltus/io/run.h"
 
 namespace saltus::cli {
@@ -19,6 +20,8 @@ struct RunArguments {
   std::string scene, output, resume;
   std::vector<std::string> set;
   bool json = false, quiet = false;
+  bool view = false, no_browser = false;
+  std::optional<int> port;  // of the viewer
 };
 
 void draw_progress(double t, double end, double speed) {
@@ -74,7 +77,19 @@ int run_scene(const RunArguments& a) {
   options.resume_from = a.resume;
   if (std::error_code none; std::filesystem::equivalent(a.scene, options.output, none))
     throw InputError(fmt::format("{}: cannot write: it is the scene", options.output));
+  std::optional<TemporaryRun> temporary;
+  if (a.view && options.output.empty()) options.output = temporary.emplace().path();
+  std::optional<LiveView> live;
+  const auto stopped = [] { return interrupted != 0; };
+  if (a.view) {
+    live.emplace(options.output, a.port, a.no_browser);
+    options.on_frame = [&live, stopped](const std::function<void()>& flush) {
+      live->frame(flush, stopped);
+      return !stopped();
+    };
+  }
   std::signal(SIGINT, on_interrupt);
+  if (a.view) std::signal(SIGTERM, on_interrupt);
   const bool draw = !a.quiet && !a.json && isatty(STDERR_FILENO);
   options.progress = [draw](double t, double end, double speed) {
     if (draw) draw_progress(t, end, speed);
@@ -89,6 +104,7 @@ int run_scene(const RunArguments& a) {
     print_summary(result.summary, options.output);
   std::fflush(stdout);
   if (!result.message.empty()) fmt::print(stderr, "saltus: {}\n", result.message);
+  if (live) live->linger(stopped);
   return result.status == RunStatus::completed ? 0 : 1;
 }
 
@@ -104,6 +120,9 @@ void add_run(CLI::App& app, Command& chosen) {
   c->add_option("-o,--output", a->output, "run file (HDF5)");
   c->add_option("--resume", a->resume, "continue a run file from its last checkpoint");
   c->add_flag("--json", a->json, "print the summary as JSON");
+  c->add_flag("--view", a->view, "show the run in the browser while it computes");
+  c->add_option("--port", a->port, "port of the viewer")->check(CLI::Range(1, 65535));
+  c->add_flag("--no-browser", a->no_browser, "with --view: only print the address");
   c->add_flag("-q,--quiet", a->quiet, "print nothing but errors");
   c->callback([a, &chosen] { chosen = [a] { return run_scene(*a); }; });
 }

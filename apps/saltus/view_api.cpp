@@ -1,5 +1,7 @@
 #include "apps/saltus/view_api.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -44,6 +46,12 @@ std::vector<std::string> split(const std::string& list) {
   return parts;
 }
 
+// 0: there is no such file.
+std::uintmax_t file_number(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
 Json parse_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json::parse(text, nullptr, false);
 }
@@ -71,19 +79,21 @@ Json describe_run(const std::string& path, const RunReader& run) {
 
 ViewApi::ViewApi(const std::vector<std::string>& paths, LiveControl* live) : live_(live) {
   for (const std::string& path : paths) {
-    runs_.push_back({path, std::make_unique<RunReader>(path)});
+    runs_.push_back({.path = path, .reader = std::make_unique<RunReader>(path)});
     (void)describe_run(path, *runs_.back().reader);  // complains now, not in the page
   }
 }
 
 ViewApi::ViewApi(std::string path, LiveControl& live) : live_(&live) {
-  runs_.push_back({std::move(path), nullptr});
+  const std::uintmax_t older = file_number(path);
+  runs_.push_back({.path = std::move(path), .reader = nullptr, .older = older});
 }
 
 const RunReader& ViewApi::reader(std::size_t index) {
   Served& served = runs_[index];
   if (!served.reader) {
-    if (!std::filesystem::exists(served.path)) throw HttpError(503, "the run has not begun yet");
+    const std::uintmax_t now = file_number(served.path);
+    if (now == 0 || now == served.older) throw HttpError(503, "the run has not begun yet");
     served.reader = std::make_unique<RunReader>(served.path);
   }
   return *served.reader;

@@ -18,7 +18,8 @@ class ViewApi {
  public:
   // Opens now; throws InputError for a file that is no run.
   explicit ViewApi(const std::vector<std::string>& paths, LiveControl* live = nullptr);
-  // A run that is about to be written: opened when it is there.
+  // A run that is about to be written: opened when it is there. A file that has the name already
+  // is an older one, which the run will replace.
   ViewApi(std::string path, LiveControl& live);
 
   void install(LocalServer& server);
@@ -27,6 +28,7 @@ class ViewApi {
   struct Served {
     std::string path;
     std::unique_ptr<RunReader> reader;
+    std::uintmax_t older = 0;  // the file number of what is to be replaced
   };
   const RunReader& reader(std::size_t index);
   [[nodiscard]] HttpReply runs();

@@ -155,8 +155,8 @@ struct Stepper {
       w.v_E = 0.5 * (s.v + w.v_free);
       forward_kinematics(m, w.q_M, w.v_E, w.work);
       free_velocity();
-      const double change = (w.v_free - w.v_before).cwiseAbs().maxCoeff();
-      if (!(change > 1e-15 * (1 + w.v_free.cwiseAbs().maxCoeff()))) break;
+      const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
+      if (!(change > 1e-15 * (1 + w.v_free.lpNorm<Eigen::Infinity>()))) break;
     }
   }
 

@@ -33,7 +33,7 @@ class Checker {
         if (!entry.first.IsScalar())
           throw InputError(fmt::format("{}: expected a plain key", where_(entry.first)));
         const std::string& key = entry.first.Scalar();
-        const std::string inner = path.empty() ? key : path + "." + key;
+        const std::string inner = path.empty() ? key : fmt::format("{}.{}", path, key);
         if (!keys.insert(key).second)
           throw InputError(fmt::format("{}: {}: expected the key once, it is given twice",
                                        where_(entry.first), inner));
@@ -144,7 +144,9 @@ void Document::set(const std::string& assignment) {
   try {
     steps = split_path(assignment.substr(0, equals));
   } catch (const InputError& e) { throw InputError(fmt::format("{}: {}", option, e.what())); }
-  Checker([&](const YAML::Node&) { return option; }).check(value, assignment.substr(0, equals));
+  Checker([&](const YAML::Node&) {
+    return std::string(option);
+  }).check(value, assignment.substr(0, equals));
   YAML::Node node = root_;
   std::string path;
   for (std::size_t i = 0; i < steps.size(); ++i) {

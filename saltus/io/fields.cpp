@@ -238,6 +238,7 @@ void Fields::forms(const char* key, const std::vector<Form>& all) {
   for (const Form& form : all)
     if (node.IsScalar() && node.Scalar() == form.name) return form.body(*this);
   std::vector<const char*> names;
+  names.reserve(all.size());
   for (const Form& form : all) names.push_back(form.name);
   throw error(key, fmt::format("expected one of {}, got {}", fmt::join(names, ", "), shown(node)));
 }

@@ -87,6 +87,7 @@ struct Runner {
   Clock::time_point began = Clock::now();
   std::int64_t first_step = 0, last_step = 0;
   std::int64_t frame_every = 1, checkpoint_every = 1;
+  bool frame_written = false;  // by the last step
 
   Runner(const Scene& s, const RunOptions& o)
       : scene(s),
@@ -179,7 +180,8 @@ struct Runner {
         "the run {} at t = {:.6g} s, body '{}' (last residual {:.2e} m/s); the last good state is "
         "step {}{}",
         r.singular ? "met a singular mass matrix" : "diverged", state.t, body, r.solve().residual,
-        state.step, recorder && !options.force ? fmt::format(", kept as a checkpoint in {}", options.output)
+        state.step,
+        recorder && !options.force ? fmt::format(", kept as a checkpoint in {}", options.output)
                                    : "");
     write_checkpoint();
   }
@@ -194,17 +196,25 @@ struct Runner {
     metrics.step(system.model, state, work.work, totals.ledger.motors + totals.ledger.prescribed);
     if (recorder) {
       recorder->step(state, r, wall());
-      if (state.step % frame_every == 0 || state.step == last_step)
-        recorder->frame(system, state, work, totals.ledger);
+      frame_written = state.step % frame_every == 0 || state.step == last_step;
+      if (frame_written) recorder->frame(system, state, work, totals.ledger);
       if (state.step % checkpoint_every == 0) write_checkpoint();
     }
     return true;
+  }
+
+  void stop() {
+    result.status = RunStatus::stopped;
+    result.message = fmt::format("stopped at t = {:.6g} s", state.t);
+    write_checkpoint();
   }
 
   void loop() {
     double next = 0;
     while (state.step < last_step) {
       if (!one_step()) return;
+      if (frame_written && options.on_frame && !options.on_frame([&] { recorder->flush(); }))
+        return stop();
       // Looking at the clock costs little beside a step; every 16th is often enough.
       if (state.step % 16 != 0) continue;
       const double now = wall();
@@ -212,12 +222,7 @@ struct Runner {
       next = now + 0.1;
       if (recorder) recorder->flush();
       const double speed = static_cast<double>(state.step - first_step) / std::max(now, 1e-9);
-      if (options.progress && !options.progress(state.t, scene.end, speed)) {
-        result.status = RunStatus::stopped;
-        result.message = fmt::format("stopped at t = {:.6g} s", state.t);
-        write_checkpoint();
-        return;
-      }
+      if (options.progress && !options.progress(state.t, scene.end, speed)) return stop();
     }
     if (totals.unconverged > 0 && !scene.allow_unconverged) {
       result.status = RunStatus::unconverged;

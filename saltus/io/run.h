@@ -14,6 +14,9 @@ struct RunOptions {
   std::string resume_from;  // run file to continue from its last checkpoint; empty: start anew
   // Called about ten times a second of wall time; returning false stops the run.
   std::function<bool(double t, double end, double steps_per_s)> progress;
+  // Called after every recorded frame; it may wait (a paused run). flush() shows readers all that
+  // is recorded so far; returning false stops the run.
+  std::function<bool(const std::function<void()>& flush)> on_frame;
   // Acts beside the scene's own drives. What it remembers is unknown, so such a run has no
   // checkpoints and cannot be resumed; its summary says so.
   UserForce force;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,43 +11,11 @@
 #include "saltus/base/error.h"
 #include "saltus/geometry/gap.h"
 #include "saltus/model/layout.h"
+#include "saltus/model/validate.h"
 
 namespace saltus {
 
 namespace {
-
-void require(bool ok, const std::string& path, const std::string& expected) {
-  if (!ok) throw InputError(path, expected);
-}
-
-void check_inertia(const RigidInertia& inertia, bool may_be_massless, const std::string& path) {
-  const double m = inertia.mass;
-  require(std::isfinite(m) && (m > 0 || (may_be_massless && m == 0)), path + ".mass",
-          fmt::format("expected a positive number, got {}", m));
-  require(inertia.com.allFinite(), path + ".com", "expected finite numbers");
-  const Mat3& J = inertia.about_com;
-  require(J.allFinite(), path + ".inertia", "expected finite numbers");
-  require((J - J.transpose()).norm() <= 1e-12 * J.norm(), path + ".inertia",
-          "expected a symmetric matrix");
-  require(physical(J), path + ".inertia",
-          fmt::format("expected principal moments that obey the triangle inequality (none larger "
-                      "than the sum of the other two), got diagonal ({}, {}, {})",
-                      J(0, 0), J(1, 1), J(2, 2)));
-}
-
-void check_dof(const JointDof& d, const std::string& path) {
-  const auto not_negative = [&](double x, const char* name) {
-    require(std::isfinite(x) && x >= 0, path + "." + name,
-            fmt::format("expected a number >= 0, got {}", x));
-  };
-  not_negative(d.armature, "armature");
-  not_negative(d.stiffness, "stiffness");
-  not_negative(d.damping, "damping");
-  not_negative(d.friction, "friction");
-  require(std::isfinite(d.rest), path + ".rest", "expected a finite number");
-  require(d.lower < d.upper, path + ".limits",
-          fmt::format("expected lower < upper, got [{}, {}]", d.lower, d.upper));
-}
 
 bool is_carrier(const Joint& joint, bool planar) {
   return planar ? std::holds_alternative<Planar>(joint) : std::holds_alternative<Floating>(joint);
@@ -83,7 +52,10 @@ ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& in
           fmt::format("a {} joint has no scalar coordinate to carry springs, limits or friction",
                       name_of(joint.kind)));
   for (const auto& d : joint.dofs) check_dof(d, path + ".joint");
+  check_frame(joint.placement, path + ".joint.placement");
+  check_frame(joint.in_body, path + ".joint.in_body");
   BodySpec spec{name, inertia, Mat6::Zero(), joint};
+  spec.joint.kind = with_unit_axis(joint.kind, path + ".joint.axis");
   if (spec.joint.name.empty()) spec.joint.name = name;
   bodies_.push_back(spec);
   return *this;
@@ -94,6 +66,11 @@ ModelBuilder& ModelBuilder::added_inertia(const std::string& body, const Mat6& i
           "expected a symmetric 6 x 6 matrix");
   for (auto& b : bodies_)
     if (b.name == body) {
+      const Mat6 total = spatial_inertia(b.inertia) + b.added + inertia;
+      const double least = Eigen::SelfAdjointEigenSolver<Mat6>(total).eigenvalues()[0];
+      require(least >= -1e-12 * total.norm(), "added_inertia",
+              fmt::format("expected an inertia without negative directions, '{}' gets {}", body,
+                          least));
       b.added += inertia;
       return *this;
     }
@@ -105,6 +82,9 @@ ModelBuilder& ModelBuilder::shape(const std::string& name, const std::string& bo
   for (const auto& s : shapes_)
     require(s.name != name, fmt::format("shapes[{}]", shapes_.size()),
             fmt::format("the name '{}' is taken", name));
+  const std::string path = fmt::format("shapes[{}]", shapes_.size());
+  check_frame(frame, path + ".frame");
+  check_shape(shape, path);
   shapes_.push_back({name, body, frame, shape});
   return *this;
 }
@@ -121,9 +101,7 @@ ModelBuilder& ModelBuilder::contact(const std::string& a, const std::string& b,
 }
 
 ModelBuilder& ModelBuilder::support(const SupportFriction& friction, const std::string& body) {
-  const std::string path = fmt::format("supports[{}]", supports_.size());
-  require(friction.mu1 >= 0 && friction.mu2 >= 0 && friction.load >= 0, path,
-          "expected friction coefficients and load >= 0");
+  check_support(friction, fmt::format("supports[{}]", supports_.size()));
   supports_.push_back({friction, body});
   return *this;
 }
@@ -159,7 +137,7 @@ std::vector<int> ModelBuilder::sorted() const {
 namespace {
 
 // The directions a joint blocks, as rows of a cut.
-Cut make_cut(const JointSpec& joint, bool planar, const std::string& path) {
+Cut make_cut(const JointSpec& joint, bool planar) {
   Cut cut;
   cut.name = joint.name;
   cut.joint = joint.kind;
@@ -196,8 +174,6 @@ Cut make_cut(const JointSpec& joint, bool planar, const std::string& path) {
   } else if (std::holds_alternative<Floating>(joint.kind)) {
     rotation = RotationRows::none;
   }
-  require(!planar || !std::holds_alternative<Spherical>(joint.kind), path,
-          "a planar model has no spherical joints");
   cut.rotation = rotation;
   cut.rotations = rotation == RotationRows::none ? 0 : rotation == RotationRows::tilt ? 2 : 3;
   if (planar) {
@@ -205,20 +181,6 @@ Cut make_cut(const JointSpec& joint, bool planar, const std::string& path) {
     if (rotation == RotationRows::tilt) cut.rotation = RotationRows::none;
   }
   return cut;
-}
-
-void check_planar(const JointSpec& joint, const std::string& path) {
-  const auto upright = [&](const SE3& X) {
-    require(std::abs(X.R(2, 2) - 1) < 1e-9 && std::abs(X.r.z()) < 1e-12, path,
-            "a planar model has its joints' frames in the x-y plane");
-  };
-  upright(joint.placement);
-  upright(joint.in_body);
-  if (const auto* j = std::get_if<Revolute>(&joint.kind))
-    require(std::abs(std::abs(j->axis.z()) - 1) < 1e-9, path + ".axis",
-            "a planar model turns about z only");
-  if (const auto* p = std::get_if<Prismatic>(&joint.kind))
-    require(std::abs(p->axis.z()) < 1e-9, path + ".axis", "a planar model slides in x-y only");
 }
 
 }  // namespace
@@ -241,7 +203,7 @@ void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index)
   if (cut) {
     body.parent = world;
     body.joint = planar_ ? Joint(Planar{}) : Joint(Floating{});
-    Cut c = make_cut(joint, planar_, path);
+    Cut c = make_cut(joint, planar_);
     c.parent = parent;
     c.child = self;
     body.cut = CutIndex(static_cast<int>(model.cuts.size()));
@@ -272,12 +234,22 @@ void ModelBuilder::add_bodies(Model& model, const std::vector<int>& order) const
   }
 }
 
+namespace {
+
+BodyIndex named_body(const Model& model, const std::string& name, const std::string& path) {
+  try {
+    return model.body(name);
+  } catch (const InputError& e) { throw InputError(path, e.what()); }
+}
+
+}  // namespace
+
 void ModelBuilder::add_contacts(Model& model) const {
   std::map<std::string, ShapeIndex> by_name;
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     const auto& s = shapes_[i];
     BodyIndex body = world;
-    if (s.body != "world") body = model.body(s.body);
+    if (s.body != "world") body = named_body(model, s.body, fmt::format("shapes[{}].body", i));
     by_name[s.name] = ShapeIndex(static_cast<int>(model.shapes.size()));
     model.shapes.push_back({s.name, body, s.frame, s.shape});
   }
@@ -296,9 +268,9 @@ void ModelBuilder::add_contacts(Model& model) const {
     model.pairs.push_back({a->second, b->second, c.law, features, model.contact_slots});
     model.contact_slots += features;
   }
-  for (const auto& s : supports_) {
-    SupportFriction friction = s.friction;
-    friction.body = model.body(s.body);
+  for (std::size_t i = 0; i < supports_.size(); ++i) {
+    SupportFriction friction = supports_[i].friction;
+    friction.body = named_body(model, supports_[i].body, fmt::format("supports[{}].body", i));
     friction.normal.normalize();
     model.supports.push_back(friction);
   }

@@ -1,0 +1,111 @@
+#include "apps/saltus/papers/page.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+
+#include "saltus/base/error.h"
+#include "saltus/version.h"
+
+namespace saltus::cli {
+
+namespace {
+
+constexpr const char* style = R"(
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid #8886;padding-bottom:.2rem}
+figure{margin:1.2rem 0}figcaption{font-size:.92rem;opacity:.85}svg{width:100%;height:auto}
+table{border-collapse:collapse;width:100%;margin:1rem 0;font-variant-numeric:tabular-nums}
+th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #8884}
+td.n,th.n{text-align:right}code{font-size:.88em;background:#8882;padding:.1em .3em;border-radius:3px}
+.ok{color:#1a7f37}.no{color:#cf222e;font-weight:600}
+@media(prefers-color-scheme:dark){.ok{color:#3fb950}.no{color:#f85149}}
+)";
+
+std::string command_html(const std::string& command) {
+  return command.empty() ? "" : fmt::format("<br><code>{}</code>", escaped(command));
+}
+
+}  // namespace
+
+Page::Page(std::string title, std::string intro)
+    : title_(std::move(title)),
+      body_(fmt::format("<h1>{}</h1>\n<p>{}</p>\n", escaped(title_), escaped(intro))) {}
+
+void Page::section(const std::string& title, const std::string& paragraph) {
+  body_ += fmt::format("<h2>{}</h2>\n", escaped(title));
+  if (!paragraph.empty()) text(paragraph);
+}
+
+void Page::text(const std::string& paragraph) {
+  body_ += fmt::format("<p>{}</p>\n", escaped(paragraph));
+}
+
+void Page::plot(const Plot& p, const std::string& caption, const std::string& command) {
+  body_ += fmt::format("<figure>{}<figcaption>{}{}</figcaption></figure>\n", svg(p),
+                       escaped(caption), command_html(command));
+}
+
+void Page::table(const std::vector<FigureRow>& rows, const std::string& command) {
+  body_ +=
+      "<table><tr><th>figure</th><th class=n>ours</th><th class=n>reference</th><th>source</th>"
+      "<th class=n>difference</th><th class=n>allowed</th></tr>\n";
+  for (const FigureRow& r : rows) {
+    std::string reference, difference, allowed;
+    const char* verdict = "";
+    if (std::isfinite(r.reference)) {
+      const double off = std::abs(r.ours / r.reference - 1);
+      reference = fmt::format("{:.6g} {}", r.reference, r.unit);
+      difference = fmt::format("{:.3f} %", 100 * off);
+      if (r.tolerance > 0) {
+        const bool ok = off <= r.tolerance;
+        misses_ += !ok;
+        verdict = ok ? "ok" : "no";
+        allowed = fmt::format("{:g} %", 100 * r.tolerance);
+      }
+    }
+    body_ += fmt::format(
+        "<tr><td>{}</td><td class=n>{}</td><td class=n>{}</td><td>{}</td><td class='n {}'>{}</td>"
+        "<td class=n>{}</td></tr>\n",
+        escaped(r.what),
+        std::isfinite(r.ours) ? fmt::format("{:.6g} {}", r.ours, r.unit) : "not reached", reference,
+        escaped(r.source), verdict, difference, allowed);
+  }
+  body_ += fmt::format("</table>\n<p>{}</p>\n",
+                       command.empty() ? "" : fmt::format("<code>{}</code>", escaped(command)));
+}
+
+void Page::list(const std::vector<std::string>& items) {
+  body_ += "<ul>\n";
+  for (const std::string& item : items) body_ += fmt::format("<li>{}</li>\n", escaped(item));
+  body_ += "</ul>\n";
+}
+
+std::string Page::html() const {
+  return fmt::format(
+      "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport "
+      "content='width=device-width'><title>{}</title><style>{}</style>\n{}<p><small>Made by saltus "
+      "{} ({}).</small></p></html>\n",
+      escaped(title_), style, body_, version, commit);
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  const std::string part = path + ".part";
+  {
+    std::ofstream out(part, std::ios::binary);
+    out << text;
+    if (!out.flush()) {
+      std::remove(part.c_str());
+      throw InputError(fmt::format("{}: cannot write this file", path));
+    }
+  }
+  if (std::rename(part.c_str(), path.c_str()) != 0) {
+    std::remove(part.c_str());
+    throw InputError(fmt::format("{}: cannot write this file", path));
+  }
+}
+
+}  // namespace saltus::cli

@@ -1,0 +1,40 @@
+// A page of the papers' site: sections with figures and tables, theirs beside ours.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "apps/saltus/papers/svg.h"
+
+namespace saltus::cli {
+
+// One figure of a table: what, ours, the reference, and how far off it may be.
+struct FigureRow {
+  std::string what;
+  double ours = 0;
+  double reference = 0;  // NaN: there is none
+  std::string source;    // "paper", "recomputed", ...
+  double tolerance = 0;  // relative; 0: shown, not judged
+  std::string unit;
+};
+
+class Page {
+ public:
+  Page(std::string title, std::string intro);
+  void section(const std::string& title, const std::string& text);
+  void text(const std::string& paragraph);
+  void plot(const Plot& plot, const std::string& caption, const std::string& command);
+  void table(const std::vector<FigureRow>& rows, const std::string& command);
+  void list(const std::vector<std::string>& items);
+  // Rows outside their tolerance so far.
+  [[nodiscard]] int misses() const { return misses_; }
+  [[nodiscard]] std::string html() const;
+
+ private:
+  std::string title_, body_;
+  int misses_ = 0;
+};
+
+// Writes a whole file under another name first; throws InputError when it cannot.
+void write_file(const std::string& path, const std::string& text);
+
+}  // namespace saltus::cli

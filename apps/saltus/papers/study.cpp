@@ -1,0 +1,115 @@
+#include "apps/saltus/papers/study.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "saltus/io/run.h"
+
+namespace saltus::cli {
+
+namespace fs = std::filesystem;
+
+std::string scene_folder() {
+  std::vector<fs::path> places;
+  if (const char* given = std::getenv("SALTUS_SCENES")) places.emplace_back(given);
+  std::error_code none;
+  const fs::path self = fs::read_symlink("/proc/self/exe", none).parent_path();
+  places.push_back(self / "../share/saltus/scenes");
+  places.push_back(self / "../../../scenes");
+  for (const fs::path& p : places)
+    if (fs::is_directory(p, none)) return p.lexically_normal().string();
+  throw InputError("the scenes were not found: set SALTUS_SCENES to their folder");
+}
+
+Study::Study(const std::string& folder, const std::string& name, const std::string& scene,
+             const std::vector<std::string>& overrides) {
+  command_ = fmt::format("saltus run scenes/{}.yaml", scene);
+  for (const std::string& o : overrides) command_ += " --set " + o;
+  const Scene s = load_scene(fmt::format("{}/{}.yaml", scene_folder(), scene), overrides);
+  RunOptions options;
+  options.output = fmt::format("{}/{}.h5", folder, name);
+  const RunResult result = run(s, options);
+  if (result.status != RunStatus::completed) throw std::runtime_error(result.message);
+  summary_ = result.summary;
+  dt_ = s.integrator.dt;
+
+  const RunReader reader(options.output);
+  header_ = nlohmann::ordered_json::parse(reader.header());
+  bodies_ = header_["bodies"].size();
+  const std::size_t frames = reader.rows("frames"), contacts = reader.rows("contacts");
+  t_ = reader.read("frames", "t", 0, frames);
+  pose_ = reader.read("frames", "pose", 0, frames);
+  contact_end_ = reader.read("frames", "contact_end", 0, frames);
+  contact_slot_ = reader.read("contacts", "slot", 0, contacts);
+  contact_point_ = reader.read("contacts", "point", 0, contacts);
+  contact_impulse_ = reader.read("contacts", "impulse", 0, contacts);
+}
+
+double Study::metric(const std::string& name) const {
+  const auto& m = summary_["metrics"][name];
+  return m.is_number() ? m.get<double>() : std::nan("");
+}
+
+std::vector<double> Study::body(const std::string& name, int axis) const {
+  std::vector<double> series;
+  for (std::size_t i = 0; i < bodies_; ++i)
+    if (header_["bodies"][i]["name"] == name)
+      for (std::size_t f = 0; f < t_.size(); ++f)
+        series.push_back(pose_[(f * bodies_ + i) * 7 + axis]);
+  return series;
+}
+
+std::size_t Study::frame_at(double t) const {
+  std::size_t best = 0;
+  for (std::size_t f = 0; f < t_.size(); ++f)
+    if (std::abs(t_[f] - t) < std::abs(t_[best] - t)) best = f;
+  return best;
+}
+
+void Study::draw(Plot& plot, std::size_t frame, double dy, bool pegs) const {
+  for (const auto& s : header_["shapes"]) {
+    if (s["type"] == "peg" && pegs) {
+      plot.circles.push_back({s["pose"][0], s["pose"][1].get<double>() + dy, s["radius"]});
+      continue;
+    }
+    const int body = s["body"];
+    if (body < 0 || s["type"] != "capsule") continue;
+    const double* p = pose_.data() + (frame * bodies_ + static_cast<std::size_t>(body)) * 7;
+    const double angle = 2 * std::atan2(p[6], p[3]);
+    const double c = s["half_length"].get<double>() * std::cos(angle);
+    const double d = s["half_length"].get<double>() * std::sin(angle);
+    plot.stadiums.push_back({p[0] - c, p[1] - d + dy, p[0] + c, p[1] + d + dy, s["radius"]});
+  }
+}
+
+std::vector<ContactSample> Study::contacts(std::size_t frame) const {
+  std::vector<ContactSample> all;
+  const auto first = static_cast<std::size_t>(frame == 0 ? 0 : contact_end_[frame - 1]);
+  for (std::size_t i = first; i < static_cast<std::size_t>(contact_end_[frame]); ++i) {
+    const auto& slot =
+        header_["contact_slots"][std::to_string(static_cast<long>(contact_slot_[i]))];
+    all.push_back({slot["a"], slot["b"], contact_point_[3 * i], contact_point_[3 * i + 1],
+                   contact_impulse_[3 * i] / dt_, contact_impulse_[3 * i + 1] / dt_,
+                   slot["kind"] == "support"});
+  }
+  return all;
+}
+
+std::vector<double> Study::contact_force(const std::string& body) const {
+  std::vector<double> series;
+  for (std::size_t f = 0; f < t_.size(); ++f) {
+    double fx = 0, fy = 0;
+    for (const ContactSample& c : contacts(f)) {
+      if (c.support || c.b != body) continue;
+      fx += c.fx;
+      fy += c.fy;
+    }
+    series.push_back(std::hypot(fx, fy));
+  }
+  return series;
+}
+
+}  // namespace saltus::cli

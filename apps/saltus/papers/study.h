@@ -1,0 +1,50 @@
+// A run of a scene for a paper's page: its summary and the series that figures need.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/saltus/papers/svg.h"
+#include "saltus/io/run_file.h"
+
+namespace saltus::cli {
+
+// Where the scenes are: $SALTUS_SCENES, beside an installed binary, or in the source tree.
+[[nodiscard]] std::string scene_folder();
+
+struct ContactSample {
+  std::string a, b;     // shapes (a support: world and the body)
+  double x, y, fx, fy;  // point [m], force on b [N]
+  bool support;
+};
+
+class Study {
+ public:
+  // Runs scenes/<scene>.yaml with the overrides; the run file goes to folder/<name>.h5.
+  Study(const std::string& folder, const std::string& name, const std::string& scene,
+        const std::vector<std::string>& overrides);
+
+  [[nodiscard]] const std::string& command() const { return command_; }
+  [[nodiscard]] double metric(const std::string& name) const;  // NaN: not reached
+  [[nodiscard]] const nlohmann::ordered_json& summary() const { return summary_; }
+  [[nodiscard]] const std::vector<double>& t() const { return t_; }
+  // x or y of a body's origin at every frame.
+  [[nodiscard]] std::vector<double> body(const std::string& body, int axis) const;
+  // The nearest frame to a time.
+  [[nodiscard]] std::size_t frame_at(double t) const;
+  // Links, pegs: the picture of a frame, shifted by dy.
+  void draw(Plot& plot, std::size_t frame, double dy, bool pegs) const;
+  [[nodiscard]] std::vector<ContactSample> contacts(std::size_t frame) const;
+  // |sum of contact forces| on a body at every frame, supports left out [N].
+  [[nodiscard]] std::vector<double> contact_force(const std::string& body) const;
+
+ private:
+  std::string command_;
+  nlohmann::ordered_json summary_, header_;
+  double dt_ = 0;
+  std::vector<double> t_, pose_, contact_end_;
+  std::vector<double> contact_slot_, contact_point_, contact_impulse_;
+  std::size_t bodies_ = 0;
+};
+
+}  // namespace saltus::cli

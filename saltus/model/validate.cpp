@@ -1,0 +1,105 @@
+#include "saltus/model/validate.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "saltus/base/error.h"
+
+namespace saltus {
+
+void require(bool ok, const std::string& path, const std::string& expected) {
+  if (!ok) throw InputError(path, expected);
+}
+
+void check_inertia(const RigidInertia& inertia, bool may_be_massless, const std::string& path) {
+  const double m = inertia.mass;
+  require(std::isfinite(m) && (m > 0 || (may_be_massless && m == 0)), path + ".mass",
+          fmt::format("expected a positive number, got {}", m));
+  require(inertia.com.allFinite(), path + ".com", "expected finite numbers");
+  const Mat3& J = inertia.about_com;
+  require(J.allFinite(), path + ".inertia", "expected finite numbers");
+  require((J - J.transpose()).norm() <= 1e-12 * J.norm(), path + ".inertia",
+          "expected a symmetric matrix");
+  require(physical(J), path + ".inertia",
+          fmt::format("expected principal moments that obey the triangle inequality (none larger "
+                      "than the sum of the other two), got diagonal ({}, {}, {})",
+                      J(0, 0), J(1, 1), J(2, 2)));
+}
+
+void check_dof(const JointDof& d, const std::string& path) {
+  const auto not_negative = [&](double x, const char* name) {
+    require(std::isfinite(x) && x >= 0, path + "." + name,
+            fmt::format("expected a number >= 0, got {}", x));
+  };
+  not_negative(d.armature, "armature");
+  not_negative(d.stiffness, "stiffness");
+  not_negative(d.damping, "damping");
+  not_negative(d.friction, "friction");
+  require(std::isfinite(d.rest), path + ".rest", "expected a finite number");
+  require(d.lower < d.upper, path + ".limits",
+          fmt::format("expected lower < upper, got [{}, {}]", d.lower, d.upper));
+}
+
+void check_frame(const SE3& frame, const std::string& path) {
+  require(frame.r.allFinite() && frame.R.allFinite(), path, "expected finite numbers");
+  // Files print rotations with six digits or so.
+  require(
+      (frame.R.transpose() * frame.R - Mat3::Identity()).norm() < 1e-5 && frame.R.determinant() > 0,
+      path, "expected a rotation matrix");
+}
+
+void check_shape(const Shape& shape, const std::string& path) {
+  const auto size = [&](double x, bool zero_allowed, const char* name) {
+    require(std::isfinite(x) && (x > 0 || (zero_allowed && x == 0)), path + "." + name,
+            fmt::format("expected a positive length, got {}", x));
+  };
+  if (const auto* s = std::get_if<Sphere>(&shape)) size(s->radius, false, "radius");
+  if (const auto* s = std::get_if<Peg>(&shape)) size(s->radius, false, "radius");
+  if (const auto* s = std::get_if<Capsule>(&shape)) {
+    size(s->radius, false, "radius");
+    size(s->half_length, true, "half_length");
+  }
+  if (const auto* s = std::get_if<Box>(&shape))
+    for (const double x : s->half_size) size(x, false, "half_size");
+}
+
+void check_support(const SupportFriction& f, const std::string& path) {
+  for (const double x : {f.mu1, f.mu2, f.load})
+    require(std::isfinite(x) && x >= 0, path,
+            fmt::format("expected friction coefficients and a load >= 0, got {}", x));
+  require(f.point.allFinite(), path + ".point", "expected finite numbers");
+  require(f.normal.allFinite() && f.normal.norm() > 1e-12, path + ".normal",
+          "expected a direction");
+}
+
+void check_planar(const JointSpec& joint, const std::string& path) {
+  const auto upright = [&](const SE3& X) {
+    require(std::abs(X.R(2, 2) - 1) < 1e-9 && std::abs(X.r.z()) < 1e-12, path,
+            "a planar model has its joints' frames in the x-y plane");
+  };
+  require(!std::holds_alternative<Spherical>(joint.kind) &&
+              !std::holds_alternative<Floating>(joint.kind) &&
+              !std::holds_alternative<Carrier>(joint.kind),
+          path, fmt::format("a planar model has no {} joints", name_of(joint.kind)));
+  upright(joint.placement);
+  upright(joint.in_body);
+  if (const auto* j = std::get_if<Revolute>(&joint.kind))
+    require(std::abs(std::abs(j->axis.z()) - 1) < 1e-9, path + ".axis",
+            "a planar model turns about z only");
+  if (const auto* p = std::get_if<Prismatic>(&joint.kind))
+    require(std::abs(p->axis.z()) < 1e-9, path + ".axis", "a planar model slides in x-y only");
+}
+
+Joint with_unit_axis(const Joint& joint, const std::string& path) {
+  const auto unit = [&](auto kind) {
+    require(kind.axis.allFinite() && kind.axis.norm() > 1e-12, path, "expected a direction");
+    kind.axis.normalize();
+    return Joint(kind);
+  };
+  if (const auto* j = std::get_if<Revolute>(&joint)) return unit(*j);
+  if (const auto* j = std::get_if<Prismatic>(&joint)) return unit(*j);
+  return joint;
+}
+
+}  // namespace saltus

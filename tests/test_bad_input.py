@@ -1,0 +1,803 @@
+"""Bad input: exit 2, one line that names file, line, path and what was expected, nothing written."""
+import os
+import random
+import re
+import resource
+import signal
+import subprocess
+
+import pytest
+
+from conftest import all_scenes
+
+BASE = """\
+# A ball that carries an arm, above a floor.
+saltus: 1
+title: Base
+bodies:
+  - name: ball
+    mass: 1
+    inertia: [1, 1, 1]
+    joint: {type: floating}
+    shapes: [{type: sphere, radius: 0.1}]
+  - name: arm
+    mass: 2
+    inertia: [1, 2, 2.5]
+    joint:
+      type: revolute
+      parent: ball
+      axis: [0, 0, 1]
+obstacles:
+  - {name: floor, type: half-space}
+contacts:
+  - between: [floor, ball]
+    friction: 0.3
+initial:
+  ball: {q: [0, 0, 1, 1, 0, 0, 0]}
+motors:
+  - joints: arm
+    kp: 1
+    kd: 0.1
+    reference: {type: sine, amplitude: 0.2, omega: 3}
+probes:
+  - {name: tip, body: arm, point: [0.1, 0, 0]}
+metrics:
+  - {name: v, type: mean-velocity, probe: tip, axis: x}
+time: {step: 1e-3, end: 0.05}
+integrator: {motors: implicit}
+solver: {type: sor}
+output: {interval: 0.01, checkpoint: 0.02}
+"""
+
+
+def edit(old: str, new: str) -> tuple[str, int]:
+    """BASE with `old` replaced, and the line of `new`, or of the mark @@ in it."""
+    assert BASE.count(old) == 1, f"{old!r} must occur once"
+    text = BASE.replace(old, new if "@@" in new else "@@" + new)
+    line = text[: text.index("@@")].count("\n") + 1
+    return text.replace("@@", ""), line
+
+
+def leftovers(folder) -> list[str]:
+    return sorted(p.name for p in folder.iterdir() if p.suffix != ".yaml")
+
+
+def refused(outcome, folder):
+    """Exit 2, one line, nothing left behind; the line without its prefix."""
+    print(outcome.err.rstrip())
+    assert outcome.code == 2, outcome
+    assert outcome.out == ""
+    assert outcome.err.startswith("saltus: ")
+    assert outcome.err.endswith("\n") and outcome.err.count("\n") == 1, "one line"
+    assert leftovers(folder) == []
+    return outcome.err[len("saltus: ") : -1]
+
+
+def refuse(run, folder, text, *args, output="out.h5"):
+    (folder / "scene.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return refused(run("run", "scene.yaml", "-o", output, *args, cwd=folder, timeout=20), folder)
+
+
+def test_the_base_scene_is_good(run, tmp_path):
+    (tmp_path / "scene.yaml").write_text(BASE)
+    outcome = run("run", "scene.yaml", "-o", "out.h5", cwd=tmp_path)
+    assert outcome.code == 0, outcome
+    assert leftovers(tmp_path) == ["out.h5"]
+
+
+# id: what is replaced, by what (@@ marks the line to be named), the path, words of the message
+CASES = {
+    # unknown keys
+    "unknown-top": ("title: Base", "titel: Base", "titel", ["unknown key", "title"]),
+    "unknown-nested": ("    mass: 2\n", "    mass: 2\n@@    mas: 3\n", "bodies[1].mas",
+                       ["unknown key", "mass"]),
+    "unknown-in-joint": ("      axis: [0, 0, 1]", "      axis: [0, 0, 1]\n@@      axes: 3",
+                         "bodies[1].joint.axes", ["unknown key", "axis"]),
+    "unknown-in-flow": ("shapes: [{type: sphere,", "shapes: [{type: sphere, colour: red,",
+                        "bodies[0].shapes[0].colour", ["unknown key", "radius"]),
+    "unknown-in-time": ("{step: 1e-3,", "{stop: 3, step: 1e-3,", "time.stop",
+                        ["unknown key", "end"]),
+    "unknown-in-solver": ("{type: sor}", "{type: sor, tol: 3}", "solver.tol",
+                          ["unknown key", "tolerance"]),
+    "unknown-in-signal": ("{type: sine,", "{type: sine, phi: 3,", "motors[0].reference.phi",
+                          ["unknown key", "phase"]),
+    "unknown-in-metric": ("type: mean-velocity,", "type: mean-velocity, at: 3,", "metrics[0].at",
+                          ["unknown key", "from"]),
+    "unknown-in-initial": ("ball: {q:", "ball: {p: 1, q:", "initial.ball.p", ["unknown key", "q"]),
+    "unknown-in-contact": ("friction: 0.3", "law: hertz", "contacts[0].law",
+                           ["unknown key", "friction"]),
+    "unknown-in-many-lines": ("time: {step: 1e-3, end: 0.05}",
+                              "time: {step: 1e-3,\n  end: 0.05,\n@@  dt: 3}", "time.dt",
+                              ["unknown key", "step"]),
+    # wrong type
+    "text-for-number": ("mass: 2", "mass: heavy", "bodies[1].mass", ["number", "'heavy'", "kg"]),
+    "list-for-number": ("mass: 2", "mass: [2]", "bodies[1].mass", ["number", "a list"]),
+    "map-for-number": ("mass: 2", "mass: {kg: 2}", "bodies[1].mass", ["number", "a mapping"]),
+    "bool-for-number": ("mass: 2", "mass: true", "bodies[1].mass", ["number", "'true'"]),
+    "hex-for-number": ("mass: 2", "mass: 0x10", "bodies[1].mass", ["number", "'0x10'"]),
+    "two-numbers": ("mass: 2", "mass: 2 3", "bodies[1].mass", ["number", "'2 3'"]),
+    "nothing-for-number": ("mass: 2", "mass:", "bodies[1].mass", ["expected"]),
+    "number-for-list": ("inertia: [1, 2, 2.5]", "inertia: 3", "bodies[1].inertia", ["3", "numbers"]),
+    "short-list": ("inertia: [1, 2, 2.5]", "inertia: [1, 2]", "bodies[1].inertia",
+                   ["3", "numbers", "2"]),
+    "four-of-inertia": ("inertia: [1, 2, 2.5]", "inertia: [1, 2, 2.5, 0]", "bodies[1].inertia",
+                        ["3 or 6 numbers"]),
+    "long-vector": ("axis: [0, 0, 1]", "axis: [0, 0, 1, 0]", "bodies[1].joint.axis",
+                    ["3 numbers"]),
+    "list-for-map": ("{step: 1e-3, end: 0.05}", "[1e-3, 0.05]", "time", ["mapping"]),
+    "text-for-map": ("joint: {type: floating}", "joint: floating", "bodies[0].joint", ["mapping"]),
+    "map-for-list": ("obstacles:\n  - {name", "@@obstacles:\n  {name", "obstacles", ["list"]),
+    "number-for-entry": ("  - {name: floor, type: half-space}", "  - 3", "obstacles[0]",
+                         ["mapping"]),
+    "list-for-text": ("title: Base", "title: [Base]", "title", ["text", "list"]),
+    "no-boolean": ("title: Base", "planar: maybe", "planar", ["true or false", "'maybe'"]),
+    "no-integer": ("solver: {type: sor}", "solver: {max_iterations: 2.5}", "solver.max_iterations",
+                   ["whole number", "'2.5'"]),
+    "zero-iterations": ("solver: {type: sor}", "solver: {max_iterations: 0}",
+                        "solver.max_iterations", ["whole number >= 1", "'0'"]),
+    "version": ("saltus: 1", "saltus: 2", "saltus", ["version 1"]),
+    "no-version": ("saltus: 1", "saltus: one", "saltus", ["whole number", "'one'"]),
+    # unit
+    "unit-of-mass": ("mass: 2", "mass: 3 m", "bodies[1].mass", ["kg", "'3 m'"]),
+    "unit-of-length": ("radius: 0.1", "radius: 3 kg", "bodies[0].shapes[0].radius",
+                       ["m", "'3 kg'"]),
+    "unit-of-time": ("step: 1e-3", "step: 1 m", "time.step", ["s", "'1 m'"]),
+    "unit-of-angle": ("omega: 3", "omega: 3 deg", "motors[0].reference.omega",
+                      ["rad/s", "'3 deg'"]),
+    "unit-of-point": ("point: [0.1, 0, 0]", "point: [10 cm, 0, 3 s]", "probes[0].point[2]",
+                      ["m", "'3 s'"]),
+    "unit-of-nothing": ("friction: 0.3", "friction: 0.3 N", "contacts[0].friction",
+                        ["number", "'0.3 N'"]),
+    # values out of range
+    "negative-mass": ("mass: 2", "mass: -2", "bodies[1].mass", ["'-2'"]),
+    "zero-mass": ("mass: 2", "mass: 0", "bodies[1].mass", ["0"]),
+    "triangle": ("inertia: [1, 2, 2.5]", "inertia: [1, 2, 3.5]", "bodies[1].inertia",
+                 ["triangle inequality", "3.5"]),
+    "triangle-6": ("inertia: [1, 2, 2.5]", "inertia: [2, 2, 2, 1.9, 0, 0]", "bodies[1].inertia",
+                   ["triangle inequality"]),
+    "negative-inertia": ("inertia: [1, 2, 2.5]", "inertia: [-1, 2, 2.5]", "bodies[1].inertia",
+                         ["expected", "-1"]),
+    "negative-friction": ("friction: 0.3", "friction: -0.3", "contacts[0].friction",
+                          [">= 0", "'-0.3'"]),
+    "three-frictions": ("friction: 0.3", "friction: [1, 2, 3]", "contacts[0].friction",
+                        ["1 to 2 numbers"]),
+    "restitution": ("friction: 0.3", "restitution: 1.5", "contacts[0].restitution",
+                    ["[0, 1]", "'1.5'"]),
+    "negative-radius": ("radius: 0.1", "radius: -0.1", "bodies[0].shapes[0].radius",
+                        ["> 0", "'-0.1'"]),
+    "negative-gain": ("kp: 1", "kp: -1", "motors[0].kp", [">= 0", "'-1'"]),
+    "zero-axis": ("axis: [0, 0, 1]", "axis: [0, 0, 0]", "bodies[1].joint.axis", ["direction"]),
+    "limits-turned": ("axis: [0, 0, 1]", "axis: [0, 0, 1]\n@@      limits: [1, 0]",
+                      "bodies[1].joint.limits", ["lower < upper"]),
+    "alpha": ("{type: sor}", "{type: sor, alpha: 3}", "solver.alpha", ["2", "'3'"]),
+    "zero-tolerance": ("{type: sor}", "{type: sor, tolerance: 0}", "solver.tolerance", ["> 0"]),
+    # NaN, infinities
+    "nan": ("mass: 2", "mass: .nan", "bodies[1].mass", ["number", "'.nan'"]),
+    "nan-plain": ("mass: 2", "mass: nan", "bodies[1].mass", ["number", "'nan'"]),
+    "inf": ("mass: 2", "mass: .inf", "bodies[1].mass", ["number", "'.inf'"]),
+    "minus-inf": ("kp: 1", "kp: -inf", "motors[0].kp", ["number", "'-inf'"]),
+    "overflow": ("mass: 2", "mass: 1e400", "bodies[1].mass", ["number", "'1e400'"]),
+    "nan-in-list": ("inertia: [1, 2, 2.5]", "inertia: [1, 2, .nan]", "bodies[1].inertia[2]",
+                    ["number", "'.nan'"]),
+    "nan-in-block-list": ("    inertia: [1, 2, 2.5]",
+                          "    inertia:\n      - 1\n      - 2\n@@      - .nan",
+                          "bodies[1].inertia[2]", ["number", "'.nan'"]),
+    "nan-in-initial": ("q: [0, 0, 1, 1,", "q: [0, .nan, 1, 1,", "initial.ball.q[1]",
+                       ["number", "'.nan'"]),
+    "nan-in-gravity": ("title: Base", "gravity: [0, 0, nan]", "gravity[2]", ["number", "'nan'"]),
+    # names
+    "parent-loop-self": ("parent: ball", "parent: arm", "bodies[1].joint.parent", ["loop", "'arm'"]),
+    "parent-loop-two": ("joint: {type: floating}", "joint: {type: floating, parent: arm}",
+                        "bodies[0].joint.parent", ["loop", "'ball'"]),
+    "parent-unknown": ("parent: ball", "parent: bal", "bodies[1].joint.parent",
+                       ["no body", "'bal'"]),
+    "joint-type": ("type: revolute", "type: revolut", "bodies[1].joint.type",
+                   ["one of fixed, revolute", "'revolut'"]),
+    "shape-type": ("shapes: [{type: sphere,", "shapes: [{type: torus,",
+                   "bodies[0].shapes[0].type", ["one of sphere, capsule", "'torus'"]),
+    "solid-type": ("    inertia: [1, 2, 2.5]", "    solid: {shape: torus}",
+                   "bodies[1].solid.shape", ["one of box, sphere", "'torus'"]),
+    "solver-type": ("{type: sor}", "{type: newton}", "solver.type", ["one of sor, jor",
+                                                                    "'newton'"]),
+    "integrator-type": ("{motors: implicit}", "{type: euler}", "integrator.type",
+                        ["one of moreau", "'euler'"]),
+    "impact-law": ("{motors: implicit}", "{impact: poisson}", "integrator.impact",
+                   ["one of capped, newton", "'poisson'"]),
+    "projection": ("{motors: implicit}", "{projection: all}", "integrator.projection",
+                   ["one of mass, root-fixed, none", "'all'"]),
+    "coordinates": ("title: Base", "coordinates: many", "coordinates",
+                    ["one of as-marked, minimal, maximal", "'many'"]),
+    "signal-type": ("{type: sine,", "{type: cosine,", "motors[0].reference.type",
+                    ["one of constant, sine", "'cosine'"]),
+    "metric-type": ("type: mean-velocity,", "type: average,", "metrics[0].type",
+                    ["one of mean-velocity, position", "'average'"]),
+    "metric-axis": ("axis: x}", "axis: w}", "metrics[0].axis", ["one of x, y, z", "'w'"]),
+    "metric-probe": ("probe: tip", "probe: top", "metrics[0].probe", ["no probe", "'top'"]),
+    "metric-no-probe": ("probe: tip, ", "", "metrics[0].probe", ["expected"]),
+    "metric-window": ("axis: x}", "axis: x, from: 3, to: 2}", "metrics[0].to", ["after 'from'"]),
+    "metric-force": ("type: mean-velocity, probe: tip, axis: x",
+                     "type: mean-force, objects: nobody",
+                     "metrics[0].objects", ["nobody"]),
+    "metric-twice": ("metrics:\n", "metrics:\n  - {name: v, type: work}\n@@", "metrics[1].name",
+                     ["'v'", "taken"]),
+    "probe-body": ("body: arm", "body: leg", "probes[0].body", ["no body", "'leg'"]),
+    "probe-twice": ("probes:\n", "probes:\n  - {name: tip, body: ball}\n@@", "probes[1].name",
+                    ["'tip'", "taken"]),
+    "body-twice": ("name: arm", "name: ball", "bodies[1].name", ["'ball'", "taken"]),
+    "obstacle-twice": ("obstacles:\n", "obstacles:\n  - {name: floor, type: half-space}\n@@",
+                       "obstacles[1].name", ["'floor'", "taken"]),
+    "body-world": ("name: arm", "name: world", "bodies[1].name", ["'world'"]),
+    "body-without-name": ("- name: arm\n    mass", "- mass", "bodies[1].name", ["expected"]),
+    "body-without-joint": ("name: ball\n    mass: 1\n    inertia: [1, 1, 1]\n"
+                           "    joint: {type: floating}\n",
+                           "name: ball\n    mass: 1\n    inertia: [1, 1, 1]\n",
+                           "bodies[0].joint", ["expected"]),
+    "joint-without-type": ("joint: {type: floating}", "joint: {cut: true}", "bodies[0].joint.type",
+                           ["expected"]),
+    "contact-pattern": ("between: [floor, ball]", "between: [floor, 'leg*']",
+                        "contacts[0].between", ["no two shapes", "'leg*'"]),
+    "contact-one": ("between: [floor, ball]", "between: [floor]", "contacts[0].between",
+                    ["two patterns"]),
+    "motor-joint": ("joints: arm", "joints: 'leg*'", "motors[0].joints", ["no joint", "leg*"]),
+    "support-body": ("motors:\n  - joints", "supports: [{bodies: 'leg*'}]\nmotors:\n  - joints",
+                     "supports[0].bodies", ["leg*"]),
+    "initial-joint": ("ball: {q:", "bowl: {q:", "initial.bowl", ["no joint", "'bowl'"]),
+    "initial-length": ("q: [0, 0, 1, 1, 0, 0, 0]", "q: [0, 0, 1]", "initial.ball.q",
+                       ["7 numbers", "floating", "3"]),
+    "initial-v-length": ("q: [0, 0, 1, 1, 0, 0, 0]", "v: [0, 0, 1]", "initial.ball.v",
+                         ["6 numbers", "floating", "3"]),
+    "initial-quaternion": ("q: [0, 0, 1, 1, 0, 0, 0]", "q: [0, 0, 1, 1, 1, 0, 0]", "initial.ball.q",
+                           ["unit quaternion"]),
+    "frame-quaternion": ("axis: [0, 0, 1]",
+                         "axis: [0, 0, 1]\n@@      at: {quaternion: [1, 1, 0, 0]}",
+                         "bodies[1].joint.at.quaternion", ["unit quaternion"]),
+    "frame-both": ("axis: [0, 0, 1]",
+                   "axis: [0, 0, 1]\n@@      at: {quaternion: [1, 0, 0, 0], rpy: [0, 0, 1]}",
+                   "bodies[1].joint.at.rpy", ["either rpy or quaternion"]),
+    "inertia-and-solid": ("    inertia: [1, 2, 2.5]",
+                          "    inertia: [1, 2, 2.5]\n    solid: {shape: sphere, radius: 1}",
+                          "bodies[1].inertia", ["either inertia or solid"]),
+    "table-lengths": ("{type: sine, amplitude: 0.2, omega: 3}",
+                      "{type: table, times: [0, 1], values: [0]}", "motors[0].reference.values",
+                      ["as many"]),
+    "table-order": ("{type: sine, amplitude: 0.2, omega: 3}",
+                    "{type: table, times: [1, 0], values: [0, 1]}", "motors[0].reference.times",
+                    ["ascending"]),
+    "prescribed-floating": ("{type: floating}", "{type: floating, prescribed: {type: sine}}",
+                            "bodies[0].joint", ["floating"]),
+    # time
+    "zero-step": ("step: 1e-3", "step: 0", "time.step", ["> 0", "'0'"]),
+    "negative-step": ("step: 1e-3", "step: -1e-3", "time.step", ["> 0", "'-1e-3'"]),
+    "negative-end": ("end: 0.05", "end: -1", "time.end", ["> 0", "'-1'"]),
+    "step-beyond-end": ("step: 1e-3", "step: 1", "time.end", ["step"]),
+    "endless": ("end: 0.05", "end: 1e30", "time.end", ["steps"]),
+    "tiny-step": ("step: 1e-3", "step: 1e-300", "time.end", ["steps"]),
+    "no-end": ("{step: 1e-3, end: 0.05}", "{step: 1e-3}", "time.end", ["expected"]),
+    "zero-interval": ("interval: 0.01", "interval: 0", "output.interval", ["> 0"]),
+    # the same key twice
+    "key-twice-top": ("title: Base", "title: Base\n@@title: Other", "title", ["twice"]),
+    "key-twice-nested": ("    mass: 2\n", "    mass: 2\n@@    mass: 3\n", "bodies[1].mass",
+                         ["twice"]),
+    "key-twice-flow": ("end: 0.05", "end: 0.05, end: 1", "time.end", ["twice"]),
+    "name-with-bracket": ("ball: {q:", "'a[': {q:", "initial.a[", ["no joint", "'a['"]),
+    "name-with-dot": ("ball: {q:", "a.b: {q:", "initial.a.b", ["no joint", "'a.b'"]),
+    "map-as-key": ("title: Base", "{a: b}: Base", "", ["plain key"]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_scene(run, tmp_path, case):
+    old, new, path, words = CASES[case]
+    text, line = edit(old, new)
+    message = refuse(run, tmp_path, text)
+    head = f"scene.yaml:{line}: " + (path + ": " if path else "")
+    assert message.startswith(head), f"expected the message to begin with {head!r}"
+    for word in words:
+        assert word in message[len(f"scene.yaml:{line}: ") :], f"expected {word!r}"
+
+
+@pytest.mark.parametrize("key", ["bodies[0].mass", "time"])
+def test_a_missing_key_is_named_with_its_parent(run, tmp_path, key):
+    if key == "time":
+        text, line = "".join(x for x in BASE.splitlines(True) if not x.startswith("time:")), 2
+    else:
+        text, line = edit("    mass: 1\n", "")
+        line = 5
+    message = refuse(run, tmp_path, text)
+    assert re.match(rf"scene\.yaml:\d+: {re.escape(key)}: expected", message)
+    if key != "time":
+        assert message.startswith(f"scene.yaml:{line}: ")
+
+
+def test_no_bodies(run, tmp_path):
+    message = refuse(run, tmp_path, "saltus: 1\ntime: {end: 1}\n")
+    assert message.startswith("scene.yaml:1: ") and "bodies or a snake" in message
+
+
+def test_line_numbers_with_windows_line_ends_and_a_byte_order_mark(run, tmp_path):
+    text, line = edit("mass: 2", "mass: -2")
+    for name, data in {
+        "crlf": text.replace("\n", "\r\n").encode(),
+        "bom": b"\xef\xbb\xbf" + text.encode(),
+    }.items():
+        message = refuse(run, tmp_path, data)
+        assert message.startswith(f"scene.yaml:{line}: bodies[1].mass: "), name
+
+
+def test_line_numbers_after_a_folded_text(run, tmp_path):
+    folded = "description: >\n  one\n\n  two\n  three\n\n# four\n"
+    text, line = edit("mass: 2", "mass: -2")
+    message = refuse(run, tmp_path, folded + text)
+    assert message.startswith(f"scene.yaml:{line + folded.count(chr(10))}: bodies[1].mass: ")
+
+
+# --- the snake, whose keys are its own
+
+SNAKE = """\
+saltus: 1
+planar: true
+snake:
+  links: 3
+  mass: 0.5
+  friction: 0.2
+  motor: {kp: 800, kd: 2}
+  gait: {amplitude: 40 deg, omega: 80 deg/s, delta: -50 deg}
+obstacles:
+  - {name: peg1, type: peg, radius: 0.1, at: {position: [0, 3, 0]}}
+contacts:
+  - {between: ['peg*', 'link*']}
+time: {end: 0.01}
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, path, words",
+    [
+        ("links: 3", "links: 1", "snake.links", ["whole number >= 2", "'1'"]),
+        ("mass: 0.5", "mass: -0.5", "snake.mass", ["> 0"]),
+        ("mass: 0.5", "mass: 3 m", "snake.mass", ["kg", "'3 m'"]),
+        ("friction: 0.2", "frction: 0.2", "snake.frction", ["unknown key", "friction"]),
+        ("kp: 800", "kp: high", "snake.motor.kp", ["number", "'high'"]),
+        ("amplitude: 40 deg", "amplitude: 40 deg/s", "snake.gait.amplitude", ["rad", "deg"]),
+        ("radius: 0.1", "radius: 0", "obstacles[0].radius", ["> 0"]),
+        ("position: [0, 3, 0]", "position: [0, 3]", "obstacles[0].at.position", ["3 numbers"]),
+        ("'link*'", "'lnk*'", "contacts[0].between", ["'lnk*'"]),
+    ],
+)
+def test_snake(run, tmp_path, old, new, path, words):
+    assert SNAKE.count(old) == 1
+    line = SNAKE[: SNAKE.index(old)].count("\n") + 1
+    message = refuse(run, tmp_path, SNAKE.replace(old, new))
+    assert message.startswith(f"scene.yaml:{line}: {path}: ")
+    assert all(word in message for word in words)
+
+
+# --- files that are no scene
+
+
+@pytest.mark.parametrize(
+    "text, line, words",
+    [
+        ("", 1, ["a scene", "mapping"]),
+        ("# nothing but a comment\n", 1, ["a scene", "mapping"]),
+        ("hello\n", 1, ["a scene", "mapping"]),
+        ("- a\n- b\n", 1, ["a scene", "mapping"]),
+        ("saltus: 1\ntitle: [1, 2\ntime: {\n", None, ["YAML"]),
+        ("saltus: 1\ntitle: 'open\n", None, []),
+        ("saltus: 1\ntime:\n\tend: 1\n", 3, ["YAML"]),
+        ("saltus: 1\ntime: a: b\n", 2, ["YAML"]),
+        ("saltus: 1\ntitle: *nobody\n", 2, ["YAML", "anchor"]),
+        ("saltus: 1\ntitle: &a [*a]\n", 2, []),
+        ("saltus: 1\ntitle: " + "[" * 100000, 2, []),
+        ("saltus: 1\ntitle: " + "[" * 1000 + "]" * 1000, 2, []),
+        ("saltus: 1\n---\nsaltus: 1\n", None, []),
+        (BASE + "---\n" + BASE, None, ["one"]),
+    ],
+    ids=["empty", "comment", "word", "list", "open-list", "open-quote", "tab", "two-values",
+         "no-anchor", "alias-of-itself", "deep-open", "deep", "two-short", "two-documents"],
+)
+def test_not_a_scene(run, tmp_path, text, line, words):
+    message = refuse(run, tmp_path, text)
+    match = re.match(r"scene\.yaml:(\d+): ", message)
+    assert match, "expected file and line"
+    assert 1 <= int(match[1]) <= text.count("\n") + 1
+    assert line is None or int(match[1]) == line
+    assert all(word in message for word in words)
+
+
+def test_aliases_that_multiply(run, tmp_path):
+    text = "saltus: 1\na: &a [x, x, x, x, x, x, x, x, x]\n"
+    for i in range(1, 15):
+        last, name = chr(96 + i), chr(97 + i)
+        text += f"{name}: &{name} [{', '.join(['*' + last] * 9)}]\n"
+    message = refuse(run, tmp_path, text)
+    assert re.match(r"scene\.yaml:\d+: ", message)
+
+
+def test_control_characters_do_not_reach_the_terminal(run, tmp_path):
+    for text in ('saltus: 1\ntitle: "\\\n"\nx: "\\\x07"\n', BASE + 'x: "\\e[31m\\n"\n',
+                 BASE + '"a\\nb\\e[31m": 3\n'):
+        message = refuse(run, tmp_path, text)
+        assert message.isprintable()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_garbage(run, tmp_path, seed):
+    data = random.Random(seed).randbytes(2000)
+    print("seed", seed)
+    message = refuse(run, tmp_path, data)
+    assert re.match(r"scene\.yaml:\d+: ", message)
+
+
+def test_a_run_file_as_a_scene(run, tmp_path):
+    (tmp_path / "scene.yaml").write_text(BASE)
+    assert run("run", "scene.yaml", "-o", "out.h5", cwd=tmp_path).code == 0
+    os.rename(tmp_path / "out.h5", tmp_path / "run.yaml")
+    message = refused(run("run", "run.yaml", "-o", "out.h5", cwd=tmp_path), tmp_path)
+    assert message.startswith("run.yaml:")
+
+
+def test_missing_file(run, tmp_path):
+    message = refused(run("run", "nope.yaml", "-o", "out.h5", cwd=tmp_path), tmp_path)
+    assert message.startswith("nope.yaml: cannot read") and "No such file" in message
+
+
+def test_directory_as_scene(run, tmp_path):
+    (tmp_path / "dir.yaml").mkdir()
+    message = refused(run("run", "dir.yaml", "-o", "out.h5", cwd=tmp_path), tmp_path)
+    assert message.startswith("dir.yaml: cannot read") and "irectory" in message
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file(run, tmp_path):
+    (tmp_path / "scene.yaml").write_text(BASE)
+    (tmp_path / "scene.yaml").chmod(0)
+    message = refused(run("run", "scene.yaml", "-o", "out.h5", cwd=tmp_path), tmp_path)
+    assert message.startswith("scene.yaml: cannot read") and "denied" in message
+
+
+# --- --set
+
+SETS = [
+    ("nosuch=1", ["nosuch", "unknown key", "time"]),
+    ("time.stepp=1", ["time.stepp", "unknown key", "step"]),
+    ("time.step.x=1", ["time.step.x"]),
+    ("nosuch.deep.path=1", ["nosuch"]),
+    ("bodies[7].mass=1", ["bodies[7]"]),
+    ("bodies[-1].mass=1", ["bodies[-1]"]),
+    ("bodies[leg].mass=1", ["bodies[leg]"]),
+    ("bodies.arm.mass=1", ["bodies.arm"]),
+    ("title[0]=1", ["title[0]"]),
+    ("bodies[0=1", ["expected a path"]),
+    ("bodies[]=1", ["expected a path"]),
+    ("bodies[0]mass=1", ["expected a path"]),
+    ("time..step=1e-3", ["expected a path"]),
+    (".time.step=1e-3", ["expected a path"]),
+    ("time.step.=1e-3", ["expected a path"]),
+    (".=1", ["expected a path"]),
+    ("[0]=1", ["[0]"]),
+    ("time.step", ["path=value"]),
+    ("=1", ["path=value"]),
+    ("", ["path=value"]),
+    ("time.step=", ["value"]),
+    ("time.step=fast", ["time.step", "number", "'fast'"]),
+    ("time.step=3 m", ["time.step", "[s", "'3 m'"]),
+    ("time.step=nan", ["time.step", "number", "'nan'"]),
+    ("time.step=0", ["time.step", "> 0"]),
+    ("time.step=[1, 2]", ["time.step", "number", "a list"]),
+    ("time.step={", ["YAML"]),
+    ("time.step=*x", ["YAML"]),
+    ("time=1", ["time", "mapping"]),
+    ("time={step: 1e-3, end: 1, stop: 2}", ["time.stop", "unknown key"]),
+    ("time={step: 1e-3, end: 1, end: 2}", ["time.end", "twice"]),
+    ("solver.type=newton", ["solver.type", "one of sor, jor", "'newton'"]),
+    ("bodies[arm].mass=-1", ["bodies[1].mass", "'-1'"]),
+    ("bodies[1].joint.parent=arm", ["bodies[1].joint.parent", "loop"]),
+    ("metrics[v].probe=top", ["metrics[0].probe", "'top'"]),
+    ("contacts[0].between=[floor, leg]", ["contacts[0].between", "'leg'"]),
+    ("initial.ball.q=[1, 2]", ["initial.ball.q", "7 numbers"]),
+    ("initial.leg.q=1", ["initial.leg", "no joint"]),
+    ("snake.friction=0.1", ["snake"]),
+    ("saltus=2", ["saltus", "version 1"]),
+]
+
+
+@pytest.mark.parametrize("assignment, words", SETS, ids=[s[0] or "nothing" for s in SETS])
+def test_set(run, tmp_path, assignment, words):
+    message = refuse(run, tmp_path, BASE, "--set", assignment)
+    assert message.startswith(f"--set {assignment}: "), "the message names the assignment"
+    rest = message[len(f"--set {assignment}: ") :]
+    assert all(word in rest for word in words), words
+
+
+def test_set_names_the_file_when_the_fault_is_there(run, tmp_path):
+    text, line = edit("mass: 2", "mass: -2")
+    message = refuse(run, tmp_path, text, "--set", "bodies[0].mass=3")
+    assert message.startswith(f"scene.yaml:{line}: bodies[1].mass: ")
+
+
+def test_set_of_many_the_faulty_one_is_named(run, tmp_path):
+    message = refuse(run, tmp_path, BASE, "--set", "time.end=0.02", "--set", "kp=3")
+    assert message.startswith("--set kp=3: ")
+
+
+# --- output that cannot be written
+
+
+def test_output_in_a_missing_folder(run, tmp_path):
+    message = refuse(run, tmp_path, BASE, output="no/such/out.h5")
+    assert message.startswith("no/such/out.h5: cannot write") and "No such file" in message
+
+
+def test_output_is_a_folder(run, tmp_path):
+    (tmp_path / "folder.yaml").mkdir()
+    message = refuse(run, tmp_path, BASE, output="folder.yaml")
+    assert message.startswith("folder.yaml: cannot write") and "directory" in message
+    assert list((tmp_path / "folder.yaml").iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_output_in_a_read_only_folder(run, tmp_path):
+    (tmp_path / "scene.yaml").write_text(BASE)
+    folder = tmp_path / "closed.yaml"
+    folder.mkdir()
+    folder.chmod(0o500)
+    outcome = run("run", "scene.yaml", "-o", "closed.yaml/out.h5", cwd=tmp_path)
+    message = refused(outcome, tmp_path)
+    assert message.startswith("closed.yaml/out.h5: cannot write") and "denied" in message
+
+
+def test_output_would_replace_a_pipe(run, tmp_path):
+    """As root, -o /dev/null must not turn the machine's /dev/null into a run file."""
+    os.mkfifo(tmp_path / "pipe.yaml")
+    message = refuse(run, tmp_path, BASE, output="pipe.yaml")
+    assert message.startswith("pipe.yaml: cannot write")
+    assert (tmp_path / "pipe.yaml").is_fifo()
+
+
+def test_output_would_replace_the_scene(run, tmp_path):
+    message = refuse(run, tmp_path, BASE, output="./scene.yaml")
+    assert message.startswith("./scene.yaml: cannot write")
+    assert (tmp_path / "scene.yaml").read_text() == BASE
+
+
+def test_a_refused_scene_keeps_an_older_run(run, tmp_path):
+    (tmp_path / "old.yaml").write_bytes(b"an older run")
+    refuse(run, tmp_path, BASE, "--set", "kp=1", output="old.yaml")
+    assert (tmp_path / "old.yaml").read_bytes() == b"an older run"
+
+
+@pytest.mark.parametrize("limit", [1000, 60_000, 1_200_000, 2_000_000])
+def test_full_disk(run, tmp_path, scenes, limit):
+    """A file-size limit fails writes as a full disk does: exit 2, what was written stays readable."""
+
+    def small():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    outcome = run("run", scenes / "p0/pegs.yaml", "-o", "out.h5", cwd=tmp_path, preexec_fn=small,
+                  restore_signals=False)  # Python ignores SIGXFSZ: a write returns an error
+    print(limit, "bytes:", outcome.code, outcome.err)
+    assert outcome.code == 2
+    assert outcome.err.startswith("saltus: out.h5: cannot write: ") and outcome.err.count("\n") == 1
+    assert [x for x in leftovers(tmp_path) if x != "out.h5"] == []
+    if (tmp_path / "out.h5").exists():
+        info = run("info", "out.h5", cwd=tmp_path)
+        assert info.code == 0, info.err
+        print(*(x.strip() for x in info.out.splitlines() if "rows" in x or "checkpoints" in x))
+
+
+# --- the other commands and the command line itself
+
+
+@pytest.fixture(scope="module")
+def good_run(run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("good")
+    (folder / "scene.yaml").write_text(BASE)
+    assert run("run", "scene.yaml", "-o", "out.h5", cwd=folder).code == 0
+    return folder / "out.h5"
+
+
+@pytest.mark.parametrize("command", [["info"], ["csv"], ["run", "-o", "out.h5", "--resume"]])
+@pytest.mark.parametrize("kind", ["missing", "folder", "text", "empty", "hdf5", "cut"])
+def test_no_run_file(run, tmp_path, good_run, command, kind):
+    import h5py
+
+    path = tmp_path / "x.yaml"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "text":
+        path.write_text("hello\n")
+    elif kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "hdf5":
+        with h5py.File(path, "w") as f:
+            f["a"] = 3
+    elif kind == "cut":
+        data = good_run.read_bytes()
+        path.write_bytes(data[: len(data) // 3])
+    message = refused(run(*command, "x.yaml", cwd=tmp_path), tmp_path)
+    assert message.startswith("x.yaml: ")
+
+
+@pytest.mark.parametrize(
+    "args, words",
+    [
+        (["csv", "RUN", "-t", "nope"], ["'nope'", "contacts", "frames", "steps"]),
+        (["csv", "RUN", "-c", "nope"], ["'nope'", "frames"]),
+        (["csv", "RUN", "-o", "no/such.csv"], ["no/such.csv: cannot write"]),
+        (["csv", "RUN", "-o", "pipe.yaml"], ["pipe.yaml: cannot write"]),
+        (["run"], ["a scene"]),
+        (["run", "scene.yaml", "--resume", "RUN"], ["either a scene or --resume"]),
+        (["run", "--resume", "RUN", "--set", "time.end=3"], ["--set"]),
+        (["run", "scene.yaml", "--nope"], ["--nope"]),
+        (["run", "scene.yaml", "other.yaml"], ["other.yaml"]),
+        (["run", "scene.yaml", "--set"], ["--set"]),
+        (["nope"], ["nope"]),
+        ([], ["subcommand"]),
+    ],
+)
+def test_command_line(run, tmp_path, good_run, args, words):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    before = good_run.read_bytes()
+    args = [str(good_run) if a == "RUN" else a for a in args]
+    message = refused(run(*args, cwd=tmp_path), tmp_path)
+    assert all(word in message for word in words), words
+    assert good_run.read_bytes() == before
+    assert (tmp_path / "pipe.yaml").is_fifo()
+
+
+@pytest.mark.parametrize(
+    "args", [["csv", "RUN"], ["info", "RUN"], ["schema"], ["run", "SCENE"],
+             ["run", "SCENE", "--json"]], ids=" ".join)
+def test_standard_output_is_full(run, good_run, args):
+    args = [{"RUN": str(good_run), "SCENE": str(good_run.parent / "scene.yaml")}.get(a, a)
+            for a in args]
+    with open("/dev/full", "w") as full:
+        outcome = run(*args, stdout=full)
+    assert outcome.code not in (0, -signal.SIGSEGV), "what was asked for did not arrive"
+    assert outcome.err.startswith("saltus: ") and outcome.err.count("\n") == 1, outcome.err
+
+
+def test_csv_on_a_full_disk(run, tmp_path, good_run):
+    def small():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+
+    for columns in (["t"], []):  # one that fails when the file is closed, one before
+        extra = ["-c", *columns] if columns else []
+        outcome = run("csv", good_run, "-t", "steps", "-o", "out.csv", *extra, cwd=tmp_path,
+                      preexec_fn=small, restore_signals=False)
+        print(outcome.err)
+        assert outcome.code in (1, 2)
+        assert outcome.err.startswith("saltus: ") and outcome.err.count("\n") == 1
+        assert leftovers(tmp_path) == []
+
+
+# --- names that are not UTF-8: a file name is bytes
+
+
+def test_a_scene_whose_name_is_not_utf8(run, tmp_path):
+    name = os.fsencode(tmp_path) + b"/\xff.yaml"
+    with open(name, "w") as f:
+        f.write(BASE)
+    outcome = run("run", name, "-o", "out.h5", cwd=tmp_path)
+    assert outcome.code == 0, outcome.err
+    outcome = run("run", name, "--json", cwd=tmp_path)
+    assert outcome.code == 0, outcome.err
+
+
+def test_a_title_that_is_not_utf8(run, tmp_path):
+    """Either it is refused as bad input or it runs; it is no failed run."""
+    data = BASE.encode().replace(b"title: Base", b'title: "B\xffse"')
+    (tmp_path / "scene.yaml").write_bytes(data)
+    outcome = run("run", "scene.yaml", "--json", "-o", "out.h5", cwd=tmp_path)
+    if outcome.code != 0:
+        assert refused(outcome, tmp_path).startswith("scene.yaml:3: ")
+
+
+# --- fuzz
+
+POOL = ["nan", ".inf", "-1", "0", "1e308", "1e-308", "1e999", "''", '""', "[]", "{}", "[[]]", "{a: b}",
+        "null", "~", "*a", "&a x", "!!int x", "|", ">", "- -", "? a", "true", "world", "arm", "link1",
+        "3 m", "40 deg", "\t", "\0", "\u00e9", "\U0001f40d", "[1, 2, 3]", "[0, 0, 0]", "x" * 300, ":", "#",
+        "@", "%", "`", "'", '"', "{", "}", "[", "]", ",", "1e-3", "0x1F", "1_000", "2024-01-01", "-0.0",
+        "type", "name", "joint", "revolute", "floating", "sphere", "box", "half-space", "prescribed",
+        "maximal", "jor", "prox", "velocity", "explicit", "none", "newton", "root-fixed", "carrier"]
+
+
+def mutate(rng: random.Random, data: bytes) -> tuple[bytes, str]:
+    if len(data) < 10:
+        data = BASE.encode() + data
+    kind = rng.choice(["token", "token", "token", "delete", "swap", "line", "lines", "byte", "insert",
+                       "cut", "indent"])
+    if kind in ("token", "delete", "swap"):
+        parts = re.split(rb"([\w.*'/+-]+)", data)
+        words = range(1, len(parts), 2) or [0]
+        i = rng.choice(words)
+        if kind == "token":
+            parts[i] = rng.choice(POOL).encode()
+        elif kind == "delete":
+            parts[i] = b""
+        else:
+            j = rng.choice(words)
+            parts[i], parts[j] = parts[j], parts[i]
+        return b"".join(parts), kind
+    if kind in ("line", "lines", "indent"):
+        lines = data.splitlines(True)
+        i = rng.randrange(len(lines))
+        if kind == "line":
+            del lines[i]
+        elif kind == "lines":
+            lines.insert(rng.randrange(len(lines)), lines[i])
+        else:
+            lines[i] = b" " * rng.randrange(5) + lines[i].lstrip(b" ")
+        return b"".join(lines), kind
+    i = rng.randrange(len(data))
+    if kind == "byte":
+        return data[:i] + bytes([rng.randrange(256)]) + data[i + 1 :], kind
+    if kind == "insert":
+        return data[:i] + rng.randbytes(rng.randrange(1, 5)) + data[i:], kind
+    return data[:i], kind
+
+
+def too_large(data: bytes) -> bool:
+    """A snake of a thousand links is slow, not wrong."""
+    return any(len(x) > 2 for x in re.findall(rb"links\W+(\d+)", data))
+
+
+def test_fuzz(run, tmp_path, soak, binary):
+    count = 5000 if soak else 200
+    seed = int(os.environ.get("SALTUS_SEED", random.SystemRandom().randrange(10**6) if soak else 1))
+    print(f"seed {seed}, {count} mutations (SALTUS_SEED to repeat)")
+    originals = [p.read_bytes() for p in all_scenes()] + [BASE.encode(), SNAKE.encode()]
+    codes = {0: 0, 1: 0, 2: 0}
+    bad = []
+    for i in range(count):
+        rng = random.Random(f"{seed}/{i}")
+        data, kind = rng.choice(originals), ""
+        for _ in range(rng.choice([1, 1, 2, 4])):
+            data, how = mutate(rng, data)
+            kind += how + " "
+        if too_large(data):
+            continue
+        scene, out = tmp_path / "scene.yaml", tmp_path / "out.h5"
+        scene.write_bytes(data)
+        args = ["run", scene, "-o", out, "-q", "--set", "time.end=0.01", "--set", "time.step=1e-3"]
+        try:
+            outcome = run(*args, timeout=20)
+        except subprocess.TimeoutExpired:
+            outcome = None
+        complaint = fuzz_complaint(outcome, tmp_path)
+        if complaint:
+            keep = tmp_path.parent / f"fuzz-{seed}-{i}.yaml"
+            keep.write_bytes(data)
+            bad.append(f"mutation {i} ({kind.strip()}), kept as {keep}: {complaint}")
+        else:
+            codes[outcome.code] += 1
+        for p in tmp_path.iterdir():
+            p.unlink()
+    print("exit status:", codes)
+    print(*bad, sep="\n")
+    assert not bad
+    assert codes[0] > 0 and codes[2] > count // 4, "the mutations are neither all good nor all bad"
+
+
+def fuzz_complaint(outcome, folder) -> str:
+    if outcome is None:
+        return "no end after 20 s"
+    if outcome.code not in (0, 1, 2):
+        return f"exit status {outcome.code}: {outcome.err[-300:]}"
+    if outcome.code == 2:
+        if not outcome.err.startswith("saltus: ") or outcome.err.count("\n") != 1:
+            return f"not one line: {outcome.err!r}"
+        if not re.match(r"saltus: (.*scene\.yaml(:\d+)?: |--set )", outcome.err):
+            return f"no file and line: {outcome.err!r}"
+        if leftovers(folder):
+            return f"left behind: {leftovers(folder)}"
+    if outcome.code == 1 and not re.match(r"saltus: .*(diverged|singular|missed the tolerance)",
+                                          outcome.err):
+        return f"no failed run: {outcome.err!r}"
+    if outcome.code == 0 and leftovers(folder) != ["out.h5"]:
+        return f"left behind: {leftovers(folder)}"
+    return ""
+
+
