@@ -2,13 +2,20 @@
 # Runs clang-tidy over saltus/ and apps/ with the compile commands of build/release. A file that
 # passed is not checked again until it, a project header it reaches, .clang-tidy or the compile
 # commands change; what passed is remembered under build/lint/.
-#   tools/lint.sh [FILE.cpp ...]        all sources by default
+#   tools/lint.sh [--deep] [FILE.cpp ...]   all sources by default; --deep: the analyzer too
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tidy=${CLANG_TIDY:-clang-tidy}
 stamps=build/lint/passed
+if [[ ${1:-} == --deep ]]; then
+  shift
+  export LINT_DEEP=1
+fi
 # Inside Eigen's templates the analyzer finds leaks and garbage that are not there.
 arguments=(-quiet -p build/lint --extra-arg={-Xclang,-analyzer-config,-Xclang,c++-template-inlining=false})
+if [[ -n ${LINT_DEEP:-} ]]; then
+  arguments+=(--checks=clang-analyzer-*,-clang-analyzer-optin.cplusplus.UninitializedObject,-clang-analyzer-optin.performance.Padding)
+fi
 
 # Prints the file and every project header it reaches.
 reach() {
@@ -52,7 +59,7 @@ mkdir -p "$stamps"
 # clang cannot read g++'s precompiled headers, and judges by .clang-tidy, not by -Werror.
 sed -E 's/ -include [^ ]*cmake_pch\.hxx//g; s/ -Winvalid-pch//g; s/ -Werror( |$)/ /g' \
   "$database" >build/lint/compile_commands.json
-LINT_KEY=$({ "$tidy" --version; cat .clang-tidy tools/lint.sh
+LINT_KEY=$({ "$tidy" --version; echo "${LINT_DEEP:-}"; cat .clang-tidy tools/lint.sh
   # the set of different flags, not the list of files
   grep '"command"' build/lint/compile_commands.json | sed -E 's/ -o .*//' | sort -u
 } | sha256sum)

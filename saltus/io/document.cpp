@@ -1,6 +1,7 @@
 #include "saltus/io/document.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -50,6 +51,39 @@ class Checker {
   Where where_;
   int values_ = 0;
 };
+
+// YAML::Load reads the first document and forgets the others; YAML::LoadAll may never end.
+void refuse_second_document(const std::string& text, const std::string& name) {
+  struct Counter : YAML::EventHandler {
+    int documents = 0, line = 0;
+    void OnDocumentStart(const YAML::Mark& mark) override {
+      ++documents;
+      line = mark.line + 1;
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+  };
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  Counter counter;
+  try {
+    while (counter.documents < 2 && parser.HandleNextDocument(counter)) {}
+  } catch (const YAML::Exception& e) {
+    throw InputError(fmt::format("{}:{}: expected YAML: {}", name, e.mark.line + 1, e.msg));
+  }
+  if (counter.documents > 1)
+    throw InputError(
+        fmt::format("{}:{}: expected one scene, here begins another document", name, counter.line));
+}
 
 bool is_index(const std::string& step) { return step.size() > 2 && step.front() == '['; }
 
@@ -112,16 +146,13 @@ Document Document::from_text(const std::string& text, const std::string& name) {
   d.name_ = name;
   d.text_ = text;
   try {
-    const auto documents = YAML::LoadAll(text);
-    if (documents.size() > 1)
-      throw InputError(fmt::format("{}:{}: expected one scene, here begins another document", name,
-                                   documents[1].Mark().line + 1));
-    if (!documents.empty()) d.root_ = documents.front();
+    d.root_ = YAML::Load(text);
   } catch (const YAML::Exception& e) {
     throw InputError(fmt::format("{}:{}: expected YAML: {}", name, e.mark.line + 1, e.msg));
   }
   if (!d.root_.IsMap())
     throw InputError(fmt::format("{}:1: expected a scene: a YAML mapping of keys", name));
+  refuse_second_document(text, name);
   Checker([&](const YAML::Node& node) {
     return fmt::format("{}:{}", name, node.Mark().line + 1);
   }).check(d.root_, "");

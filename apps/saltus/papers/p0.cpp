@@ -32,12 +32,18 @@ Plot link6_against_time(const Study& s, const std::string& title) {
   return p;
 }
 
-Plot link6_path(const Study& s, const std::string& title) {
+// The plane to scale.
+Plot map(const std::string& title) {
   Plot p;
   p.title = title;
   p.x_label = "x [m]";
   p.y_label = "y [m]";
   p.equal_axes = true;
+  return p;
+}
+
+Plot link6_path(const Study& s, const std::string& title) {
+  Plot p = map(title);
   s.draw(p, 0, 0, true);
   p.curves.push_back(
       {"path of link 6", pairs(s.body("link6", 0), s.body("link6", 1)), "#1f6feb", ""});
@@ -46,13 +52,9 @@ Plot link6_path(const Study& s, const std::string& title) {
 
 Plot posture_with_forces(const Study& s, double t) {
   constexpr double metres_per_newton = 0.012;
-  Plot p;
   const std::size_t f = s.frame_at(t);
-  p.title = fmt::format("Posture and peg forces at t = {:.2f} s (arrow: 10 N = {:.2f} m)", s.t()[f],
-                        10 * metres_per_newton);
-  p.x_label = "x [m]";
-  p.y_label = "y [m]";
-  p.equal_axes = true;
+  Plot p = map(fmt::format("Posture and peg forces at t = {:.2f} s (arrow: 10 N = {:.2f} m)",
+                           s.t()[f], 10 * metres_per_newton));
   s.draw(p, f, 0, true);
   for (const ContactSample& c : s.contacts(f))
     if (!c.support)
@@ -76,11 +78,7 @@ Plot forces_on_links(const Study& s) {
 }
 
 Plot phase_shift(const Study& s, const std::string& title) {
-  Plot p;
-  p.title = title;
-  p.x_label = "x [m]";
-  p.y_label = "y [m]";
-  p.equal_axes = true;
+  Plot p = map(title);
   s.draw(p, 0, 0, true);
   p.curves.push_back({"link 6, 0 to 5 s", pairs(s.body("link6", 0), s.body("link6", 1), 5.0, s.t()),
                       "#1f6feb", "6 3"});
@@ -88,11 +86,8 @@ Plot phase_shift(const Study& s, const std::string& title) {
 }
 
 Plot filmstrip(const Study& s) {
-  Plot p;
-  p.title = "The snake among the pegs every 2 s";
-  p.x_label = "x [m]";
+  Plot p = map("The snake among the pegs every 2 s");
   p.y_label = "y [m], each picture below the last";
-  p.equal_axes = true;
   for (int k = 0; k < 6; ++k) {
     const double dy = -0.55 * k;
     s.draw(p, s.frame_at(2.0 * k), dy, true);
