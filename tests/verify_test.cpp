@@ -311,5 +311,26 @@ TEST(Friction, IsIsotropicUnderRotation) {
   }
 }
 
+// Complaint 7: friction axes in the body's or in the material's frame, as asked.
+TEST(Friction, EllipseAxesAreTheBodysOrTheMaterials) {
+  for (const auto axes : {FrictionAxes::a, FrictionAxes::b}) {
+    ModelBuilder b;
+    const Vec3 size(0.2, 0.2, 0.02);
+    b.body("block", box_inertia(1, size), joint(Floating{}));
+    b.shape("block", "block", SE3{}, Box{0.5 * size}).shape("floor", "world", SE3{}, HalfSpace{});
+    b.contact("floor", "block", {0.1, 0.3, 0, axes});
+    Simulation s(b);
+    // The block has turned by 90 degrees: along the world's x it slides along its own y.
+    const Quat p(exp_so3(0.5 * std::numbers::pi * Vec3::UnitZ()));
+    s.state.q << 0, 0, 0.01, p.w(), p.x(), p.y(), p.z();
+    s.state.v[0] = 3;
+    s.run_until(0.5);
+    const double mu = axes == FrictionAxes::a ? 0.1 : 0.3;
+    expect_figure(axes == FrictionAxes::a ? "axes of the floor: speed" : "axes of the block: speed",
+                  s.state.v[0], 3 - mu * g * 0.5, 1e-9);
+    expect_figure("sideways", s.state.v[1], 0, 1e-9);
+  }
+}
+
 }  // namespace
 }  // namespace saltus::test
