@@ -141,7 +141,7 @@ def test_refuses_other_origins(port, extra):
 @pytest.mark.parametrize("path", [
     "/api/data", "/api/data?", "/api/data?run=0", "/api/data?run=1&table=frames&columns=pose&first=0&count=1",
     DATA.replace("run=0", "run=-1"), DATA.replace("run=0", "run=0x0"), DATA.replace("run=0", "run="),
-    DATA.replace("run=0", "run=0&run=0"), DATA.replace("run=0", "run=" + 400 * "9"),
+    DATA.replace("run=0", "run=0&run=1"), DATA.replace("run=0", "run=" + 400 * "9"),
     DATA.replace("frames", "nothing"), DATA.replace("frames", "../frames"), DATA.replace("frames", "checkpoints"),
     DATA.replace("pose", "nothing"), DATA.replace("pose", "pose,"), DATA.replace("pose", ","), DATA.replace("pose", ""),
     DATA.replace("pose", ",".join(["t"] * 100)), DATA.replace("pose", "%00"), DATA.replace("pose", "po\xffse"),
@@ -166,7 +166,7 @@ def test_malformed_queries(port, path):
 @pytest.mark.parametrize("data", [
     b"\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"BREW / HTTP/1.1\r\n\r\n", b"\x00" * 2000 + b"\r\n\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",  # TLS
-    b"GET / HTTP/1.1\nHost: x\n\n\r\n\r\n", b"GET / HTTP/1.1\r\nHost\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    b"GET / HTTP/1.1\nHost: x\n\n\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     b"GET /" + 9000 * b"a" + b" HTTP/1.1\r\n\r\n", b"GET /?" + 100_000 * b"a=b&" + b" HTTP/1.1\r\n\r\n",
     b"GET / HTTP/1.1\r\nX: " + 100_000 * b"x" + b"\r\n\r\n", b"GET / HTTP/1.1\r\n" + 3000 * b"X: y\r\n" + b"\r\n",
     b"GET / HTTP/1.1\r\nRange: bytes=9-1\r\n\r\n", b"GET / HTTP/1.1\r\nRange: bytes=" + 500 * b"0-1," + b"0-1\r\n\r\n",

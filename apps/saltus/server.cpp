@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using Clock = DeadlineStream::Clock;
 
 constexpr int usual_port = 8722;
-constexpr std::size_t workers = 16;
+constexpr std::size_t workers = 32;
 constexpr auto request_time = 3s;  // from the connection to the last byte of the request
 constexpr std::size_t request_bytes = 16 * 1024;
 
@@ -62,10 +62,10 @@ HttpReply error_reply(int status, const std::string& message) {
           .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
-void write_reply(HttpReply reply, httplib::Response& response) {
+void write_reply(const HttpReply& reply, httplib::Response& response) {
   response.status = reply.status;
   for (const auto& [name, value] : reply.headers) response.set_header(name, value);
-  response.set_content(std::move(reply.body), reply.type);
+  response.set_content(reply.body, reply.type);
 }
 
 }  // namespace

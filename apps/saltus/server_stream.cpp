@@ -24,10 +24,11 @@ bool DeadlineStream::wait(short events, Clock::time_point until) const {
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-    if (left <= 0) return false;
+    // After the deadline, too, what is already here counts: the wait for a worker is not its fault.
     pollfd p{.fd = socket_, .events = events, .revents = 0};
-    const int ready = ::poll(&p, 1, static_cast<int>(std::min<long long>(left, 60'000)));
+    const int ready = ::poll(&p, 1, static_cast<int>(std::clamp<long long>(left, 0, 60'000)));
     if (ready > 0) return true;
+    if (left <= 0) return false;
     if (ready < 0 && errno != EINTR) return false;
   }
 }

@@ -44,6 +44,8 @@ YAML::Node Fields::take(const char* key) {
   known_.emplace_back(key);
   if (!node_.IsMap() && node_.IsDefined() && !node_.IsNull())
     throw error("", fmt::format("expected a mapping with keys such as '{}'", key));
+  if (node_.IsMap() && node_[key].IsDefined() && node_[key].IsNull())
+    throw error(key, "expected a value, there is none");
   const bool missing = !has(key);
   if (missing && required_) throw error(key, "expected a value, there is none");
   required_ = false;

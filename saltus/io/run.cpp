@@ -222,7 +222,8 @@ struct Runner {
       next = now + 0.1;
       if (recorder) recorder->flush();
       const double speed = static_cast<double>(state.step - first_step) / std::max(now, 1e-9);
-      if (options.progress && !options.progress(state.t, scene.end, speed)) return stop();
+      const bool go_on = !options.progress || options.progress(state.t, scene.end, speed);
+      if (!go_on && state.step < last_step) return stop();  // a run that is over was not stopped
     }
     if (totals.unconverged > 0 && !scene.allow_unconverged) {
       result.status = RunStatus::unconverged;
@@ -270,7 +271,7 @@ struct Runner {
     j["solver"] = name_of(scene.integrator.solver);
     j["coordinates"] = system.model.nv;
     j["mean_iterations"] = totals.iterations / std::max<double>(1, static_cast<double>(state.step));
-    j["max_iterations"] = totals.most_iterations;
+    j["max_iterations"] = static_cast<std::int64_t>(totals.most_iterations);
     j["unconverged_steps"] = static_cast<std::int64_t>(totals.unconverged);
     j["worst_residual"] = totals.worst_residual;
     j["worst_residual_time"] = totals.worst_residual_time;
