@@ -11,8 +11,9 @@ BIN := $(CURDIR)/build/release/bin
 started := $(shell date +%s)
 stage = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help deps venv build debug asan test demo soak format lint clean \
-        configure format-check layers ctest package pytest
+.PHONY: help deps venv viewer build debug asan test demo soak format lint clean \
+        configure format-check layers ctest package python pytest \
+        browser-tests
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -37,7 +38,18 @@ venv:  ## the project's Python environment, remade when tools/requirements.txt c
 configure:
 	@[[ -f build/release/build.ninja ]] || cmake --preset release
 
-build: configure  ## library, command line and tests, optimised, in build/release
+# The viewer is one page, viewer/dist/index.html, that CMake puts into the command line.
+viewer: viewer/dist/index.html  ## the viewer's page, rebuilt when its sources change
+
+viewer/node_modules/.package-lock.json: viewer/package.json viewer/package-lock.json
+	@npm --prefix viewer ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+viewer/dist/index.html: viewer/node_modules/.package-lock.json viewer/index.html \
+    viewer/vite.config.js viewer/tsconfig.json $(shell find viewer/src -type f 2>/dev/null)
+	@npm --prefix viewer run --silent build --loglevel=error
+
+build: viewer configure  ## library, command line and tests, optimised, in build/release
 	@cmake --build --preset release
 
 debug:  ## the same with asserts and without optimisation, in build/debug
@@ -49,10 +61,12 @@ asan:  ## build with address and undefined-behaviour sanitizers and run ctest
 	@cmake --build --preset asan
 	@ctest --preset asan -j $(JOBS)
 
-demo: deps  ## build, then simulate a snake among pegs into build/demo/pegs.h5
+demo: deps  ## build, simulate a snake among pegs, and make a page that replays it
 	@$(MAKE) build
 	@mkdir -p build/demo
 	build/release/bin/saltus run scenes/p0/pegs.yaml -o build/demo/pegs.h5
+	build/release/bin/saltus report build/demo/pegs.h5 -o build/demo/pegs.html
+	@printf '\nOpen the replay in a browser:\n  file://%s\n' "$(CURDIR)/build/demo/pegs.html"
 
 test:  ## everything that has to hold before a commit
 	$(call stage,packages)
@@ -71,15 +85,21 @@ test:  ## everything that has to hold before a commit
 	@$(MAKE) ctest
 	$(call stage,install and example package)
 	@$(MAKE) package
+	$(call stage,Python package)
+	@$(MAKE) python
 	$(call stage,Python tests)
 	@$(MAKE) pytest
+	$(call stage,browser tests)
+	@$(MAKE) browser-tests
 	@printf '\n==> all passed in %d s\n' $$(($$(date +%s) - $(started)))
 
 soak: export SALTUS_SOAK = 1
 soak: deps venv  ## the long tests: ctest and pytest with SALTUS_SOAK=1
 	@$(MAKE) build
 	@$(MAKE) ctest
+	@$(MAKE) python
 	@$(MAKE) pytest
+	@$(MAKE) browser-tests
 
 format:  ## apply clang-format
 	@tools/format.sh
@@ -106,6 +126,15 @@ package:
 	@cmake --build build/example
 	build/example/saltus_example
 
+# The package as `pip install .` makes it, but in a build folder that is kept.
+python: $(VENV)/saltus-installed  ## build and install the Python package into the environment
+
+$(VENV)/saltus-installed: CMakeLists.txt python/CMakeLists.txt pyproject.toml $(wildcard $(VENV)/requirements.txt) \
+    $(shell find saltus python/saltus python/src scenes cmake -not -path '*/__pycache__*')
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --no-build-isolation -C build-dir=build/python .
+	@touch $@
+
 # Exit status 5 means that pytest found no test: fine only while there is none.
 pytest: export SALTUS_BIN = $(BIN)/saltus
 pytest:
@@ -114,5 +143,11 @@ pytest:
 	  echo "pytest: no tests yet"; status=0; fi; \
 	exit $$status
 
-clean:  ## remove all that was built; keep the Python environment
-	rm -rf build
+# The viewer in Debian's Chromium, headless, with a software renderer.
+browser-tests: export SALTUS_BIN = $(BIN)/saltus
+browser-tests: export SALTUS_PYTHON = $(CURDIR)/$(VENV)/bin/python
+browser-tests: viewer/node_modules/.package-lock.json
+	@cd viewer && node --test --test-concurrency=1 --test-reporter=spec tests/*.test.mjs
+
+clean:  ## remove all that was built; keep the Python environment and node_modules
+	rm -rf build viewer/dist

@@ -8,7 +8,10 @@ packages=(
   libeigen3-dev libyaml-cpp-dev libhdf5-dev libgtest-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev
   python3 python3-venv git make pkg-config
+  libcpp-httplib-dev chromium fonts-dejavu-core
 )
+# The viewer is built with Node 18 or newer, from wherever it comes.
+command -v npm >/dev/null || packages+=(nodejs npm)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install-deps: this is not a Debian-like system; install by hand: ${packages[*]}" >&2

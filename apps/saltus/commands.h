@@ -2,6 +2,7 @@
 // 0 success, 1 a failed run, 2 bad input (thrown as InputError and turned into 2 by main).
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <functional>
 #include <string>
 
@@ -19,6 +20,6 @@ void add_report(CLI::App& app, Command& chosen);
 void add_view(CLI::App& app, Command& chosen);
 
 // Prints the viewer's address and, unless told not to, opens a browser.
-void announce_viewer(const std::string& address, bool no_browser);
+void announce_viewer(std::FILE* out, const std::string& address, bool no_browser);
 
 }  // namespace saltus::cli

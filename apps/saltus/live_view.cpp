@@ -17,8 +17,9 @@
 
 namespace saltus::cli {
 
-LiveView::LiveView(const std::string& path, std::optional<int> port, bool no_browser)
-    : control_(share_control()) {
+LiveView::LiveView(std::FILE* out, const std::string& path, std::optional<int> port,
+                   bool no_browser)
+    : out_(out), control_(share_control()) {
   (void)viewer_page();
   LocalServer server;
   server.bind(port);  // here, so that a port in use is heard before the run begins
@@ -27,7 +28,7 @@ LiveView::LiveView(const std::string& path, std::optional<int> port, bool no_bro
     api.install(server);
     server.serve();
   });
-  announce_viewer(server.address(), no_browser);
+  announce_viewer(out_, server.address(), no_browser);
 }
 
 LiveView::~LiveView() {
@@ -41,8 +42,8 @@ void LiveView::frame(const std::function<void()>& flush, const std::function<boo
 void LiveView::linger(const std::function<bool()>& stop) {
   control_->running = false;
   if (stop()) return;
-  fmt::print("the run has ended; its page stays until Ctrl-C\n");
-  std::fflush(stdout);
+  fmt::print(out_, "the run has ended; its page stays until Ctrl-C\n");
+  std::fflush(out_);
   while (!stop() && ::waitpid(server_, nullptr, WNOHANG) == 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }

@@ -1,5 +1,6 @@
 // `saltus run --view`: a server beside the simulation.
 #pragma once
+#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,8 +11,9 @@ namespace saltus::cli {
 
 class LiveView {
  public:
-  // Starts the server of a run that is about to be written to `path`, and prints its address.
-  LiveView(const std::string& path, std::optional<int> port, bool no_browser);
+  // Starts the server of a run that is about to be written to `path`, and prints its
+  // address to `out`.
+  LiveView(std::FILE* out, const std::string& path, std::optional<int> port, bool no_browser);
   ~LiveView();
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
@@ -22,6 +24,7 @@ class LiveView {
   void linger(const std::function<bool()>& stop);
 
  private:
+  std::FILE* out_;
   SharedControl control_;
   int server_ = 0;
 };

@@ -82,7 +82,7 @@ int run_scene(const RunArguments& a) {
   std::optional<LiveView> live;
   const auto stopped = [] { return interrupted != 0; };
   if (a.view) {
-    live.emplace(options.output, a.port, a.no_browser);
+    live.emplace(a.json ? stderr : stdout, options.output, a.port, a.no_browser);
     options.on_frame = [&live, stopped](const std::function<void()>& flush) {
       live->frame(flush, stopped);
       return !stopped();

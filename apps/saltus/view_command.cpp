@@ -27,17 +27,17 @@ int view(const ViewArguments& a) {
   server.bind(a.port);
   std::signal(SIGINT, [](int) { std::_Exit(0); });
   std::signal(SIGTERM, [](int) { std::_Exit(0); });
-  announce_viewer(server.address(), a.no_browser);
+  announce_viewer(stdout, server.address(), a.no_browser);
   server.serve();
   return 0;
 }
 
 }  // namespace
 
-void announce_viewer(const std::string& address, bool no_browser) {
-  fmt::print("{}\n", address);
-  fmt::print("the viewer is at this address until Ctrl-C\n");
-  std::fflush(stdout);
+void announce_viewer(std::FILE* out, const std::string& address, bool no_browser) {
+  fmt::print(out, "{}\n", address);
+  fmt::print(out, "the viewer is at this address until Ctrl-C\n");
+  std::fflush(out);
   if (!no_browser && !open_browser(address))
     fmt::print(stderr, "saltus: found no browser to open; open the address in one\n");
 }

@@ -1,0 +1,20 @@
+"""Saltus: dynamics of animals and robots that move by hard contact.
+
+SI units and radians throughout; twists and wrenches are linear part first; quaternions are
+w, x, y, z; z is up.
+
+    import saltus
+    run = saltus.run("scenes/p0/pegs.yaml")        # a snake among pegs, 12 s
+    run.summary["metrics"]["v2"]                   # [m/s]
+    run["frames/com"][:, 0]                        # x of the centre of mass [m]
+
+    sim = saltus.Simulation(saltus.Scene("scenes/p0/pegs.yaml"))
+    sim.step(1000)
+    sim.state.q                                    # a view
+"""
+from ._core import *  # noqa: F403
+from ._core import _commit as __commit__, _version as __version__
+from .errors import (BusyError, DivergenceError, Error, InputError, UnconvergedError,
+                     UnconvergedWarning)
+from .packaged import scene_names, scene_path
+from .runs import Run, Series, resume, run

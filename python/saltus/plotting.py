@@ -1,0 +1,67 @@
+"""Pictures of runs with matplotlib."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import outlines as shapes
+from .errors import Error
+
+if TYPE_CHECKING:
+    from .runs import Run
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as e:
+        raise Error("plots need matplotlib: pip install 'saltus[plot]'") from e
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def plot(run: Run, names: tuple[str, ...], ax: Any) -> Any:
+    ax = _axes(ax)
+    return series(run, names, ax) if names else picture(run, ax)
+
+
+def series(run: Run, names: tuple[str, ...], ax: Any) -> Any:
+    """Named series over their table's time."""
+    units = set()
+    for name in names:
+        s = run[name]
+        t = run[f"{s.table}/t"][:] if f"{s.table}/t" in run else np.arange(len(s))
+        data = np.asarray(s)
+        lines = ax.plot(t, data)
+        units.add(s.unit)
+        for i, line in enumerate(lines):
+            line.set_label(name if len(lines) == 1 else f"{name}[{i}]")
+    ax.set_xlabel("t [s]")
+    ax.set_ylabel(", ".join(f"[{u}]" for u in sorted(units) if u))
+    if len(ax.lines) <= 12:
+        ax.legend(fontsize="small")
+    return ax
+
+
+def picture(run: Run, ax: Any) -> Any:
+    """Paths, the first posture (faint) and the last, and what stands around."""
+    for frame, alpha in ((0, 0.25), (-1, 1.0)):
+        for o in shapes.outlines(run, frame):
+            if o.fixed and frame == 0:
+                continue
+            if len(o.points) == 2:
+                ax.plot(*o.points.T, color="0.4", lw=1.5)
+            else:
+                ax.fill(*o.points.T, facecolor="0.8" if o.fixed else "#d9a441", alpha=alpha,
+                        edgecolor="0.3", lw=0.6)
+    for name, path in shapes.paths(run).items():
+        ax.plot(*path.T, lw=1.2, color="#a23b2a", label=f"path: {name}")
+    a, b = shapes.axes_of(run)
+    ax.set_xlabel(f"{'xyz'[a]} [m]")
+    ax.set_ylabel(f"{'xyz'[b]} [m]")
+    ax.set_title(run.header.get("title", ""))
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.legend(fontsize="small")
+    return ax

@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+
+#include "signals.h"
+
+namespace saltus::python {
+
+using namespace nb::literals;
+
+namespace {
+
+Actuation& change(ActuationHandle& a) {
+  require_free(a.busy, "actuation");
+  return a.actuation;
+}
+
+Motor* find_motor(Actuation& a, CoordinateIndex c) {
+  for (Motor& motor : a.motors)
+    if (motor.coordinate == c) return &motor;
+  return nullptr;
+}
+
+// Adds a motor, or replaces the coordinate's.
+ActuationHandle& set_motor(ActuationHandle& a, const BodyName& name, double kp, double kd,
+                           const SignalLike& reference, const SignalLike& torque, double limit) {
+  const CoordinateIndex c = coordinate_of(*a.model, name);
+  if (!(kp >= 0 && kd >= 0 && std::isfinite(kp + kd)))
+    throw InputError("kp, kd: expected numbers >= 0");
+  if (!(limit > 0)) throw InputError(fmt::format("limit: expected a number > 0, got {}", limit));
+  if (a.model->coordinates[c].dof.prescribed)
+    throw InputError(fmt::format("coordinate '{}' is prescribed", a.model->coordinates[c].name));
+  const Motor motor{c, kp, kd, signal_of(reference), signal_of(torque), limit};
+  if (Motor* old = find_motor(change(a), c))
+    *old = motor;
+  else
+    a.actuation.motors.push_back(motor);
+  return a;
+}
+
+Motor& existing_motor(ActuationHandle& a, const BodyName& name) {
+  const CoordinateIndex c = coordinate_of(*a.model, name);
+  Motor* motor = find_motor(change(a), c);
+  if (!motor)
+    throw InputError(
+        fmt::format("joint coordinate '{}' has no motor", a.model->coordinates[c].name));
+  return *motor;
+}
+
+ActuationHandle& set_prescribed(ActuationHandle& a, const BodyName& name, const SignalLike& r) {
+  const CoordinateIndex c = coordinate_of(*a.model, name);
+  if (!a.model->coordinates[c].dof.prescribed)
+    throw InputError(fmt::format("coordinate '{}' is free: prescribed=True in its JointDof",
+                                 a.model->coordinates[c].name));
+  for (Prescribed& p : change(a).prescribed)
+    if (p.coordinate == c) {
+      p.r = signal_of(r);
+      return a;
+    }
+  a.actuation.prescribed.push_back({c, signal_of(r)});
+  return a;
+}
+
+void set_force(ActuationHandle& a, const nb::object& force) {
+  change(a).user = nullptr;
+  a.force.reset();
+  if (force.is_none()) return;
+  a.force = std::make_shared<const ForceCallback>(a.model, force);
+  a.actuation.user = bridge(a.force);
+}
+
+// A callback that refers back to its simulation must not keep both alive for ever.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const auto* a = nb::inst_ptr<ActuationHandle>(self);
+  if (a->force) Py_VISIT(a->force->force.ptr());
+  return 0;
+}
+int clear(PyObject* self) {
+  auto* a = nb::inst_ptr<ActuationHandle>(self);
+  a->actuation.user = nullptr;
+  a->force.reset();
+  return 0;
+}
+PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                       {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                       {0, nullptr}};
+
+}  // namespace
+
+void bind_actuation(nb::module_& m) {
+  constexpr auto inside = nb::rv_policy::reference_internal;
+  nb::class_<ActuationHandle>(
+      m, "Actuation", nb::type_slots(slots),
+      "Who drives what: motors on joint coordinates, prescribed coordinates, and a force callback.")
+      .def(
+          "__init__",
+          [](ActuationHandle* self, const ModelPtr& model) {
+            new (self) ActuationHandle{model, {}, {}};
+          },
+          "model"_a)
+      .def_prop_ro("model", [](const ActuationHandle& a) { return a.model; })
+      .def("motor", &set_motor, "coordinate"_a, nb::kw_only(), "kp"_a = 0.0, "kd"_a = 0.0,
+           "reference"_a = 0.0, "torque"_a = 0.0, "limit"_a = infinity, inside,
+           "tau = kp (reference - x) + kd (its rate - dx/dt) + torque, |tau| <= limit; kp [N m/rad "
+           "or N/m], kd [N m s/rad or N s/m], torque and limit [N m or N]. Replaces the "
+           "coordinate's motor.")
+      .def(
+          "set_reference",
+          [](ActuationHandle& a, const BodyName& c, const SignalLike& r) {
+            existing_motor(a, c).reference = signal_of(r);
+          },
+          "coordinate"_a, "reference"_a, "Of a motor that is there: a signal or a number [rad, m].")
+      .def(
+          "set_torque",
+          [](ActuationHandle& a, const BodyName& c, const SignalLike& torque) {
+            existing_motor(a, c).torque = signal_of(torque);
+          },
+          "coordinate"_a, "torque"_a, "Feed-forward of a motor that is there [N m, N].")
+      .def("prescribe", &set_prescribed, "coordinate"_a, "r"_a, inside,
+           "The motion r(t) [rad, m] of a prescribed coordinate.")
+      .def_prop_ro(
+          "motors",
+          [](const ActuationHandle& a) {
+            nb::list names;
+            for (const Motor& k : a.actuation.motors)
+              names.append(text(a.model->coordinates[k.coordinate].name));
+            return names;
+          },
+          "names of the coordinates that have a motor")
+      .def(
+          "reference",
+          [](ActuationHandle& a, const BodyName& c) -> SignalLike {
+            return std::visit([](const auto& s) -> SignalLike { return s; },
+                              existing_motor(a, c).reference);
+          },
+          "coordinate"_a, "The reference signal of a motor.")
+      .def_prop_rw(
+          "force", [](const ActuationHandle& a) { return a.force ? a.force->force : nb::none(); },
+          &set_force, nb::for_setter(nb::arg("force").none()),
+          "force(t, q, v, tau, work), called once a step at its mid-point: adds joint forces to "
+          "tau (nv) [N m, N] and wrenches to work.external (n, 6) in the bodies' frames [N, N m]. "
+          "q, v are copies, work holds the kinematics there. None: no callback.");
+}
+
+}  // namespace saltus::python

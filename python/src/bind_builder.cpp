@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+
+#include "handles.h"
+#include "saltus/model/builder.h"
+#include "saltus/model/snake.h"
+
+namespace saltus::python {
+
+using namespace nb::literals;
+
+namespace {
+
+CoordinateSet set_of(const std::string& name) {
+  if (name == "as-marked") return CoordinateSet::as_marked;
+  if (name == "minimal") return CoordinateSet::minimal;
+  if (name == "maximal") return CoordinateSet::maximal;
+  throw InputError(
+      fmt::format("coordinates: expected as-marked, minimal or maximal, got '{}'", name));
+}
+
+// One number for both directions, or two.
+std::pair<double, double> friction_of(const std::variant<double, std::pair<double, double>>& mu) {
+  if (const auto* one = std::get_if<double>(&mu)) return {*one, *one};
+  return std::get<1>(mu);
+}
+using Friction = std::variant<double, std::pair<double, double>>;
+
+void check_snake(const SnakeSpec& s) {
+  if (s.links < 1 || s.links > 10000)
+    throw InputError(fmt::format("links: expected 1 to 10000, got {}", s.links));
+  require_positive(s.link_length, "link_length");
+  require_positive(s.radius, "radius");
+  require_positive(s.half_length, "half_length");
+  require_positive(s.mass, "mass");
+  require_positive(s.inertia, "inertia");
+  if (!(s.mu_along >= 0 && s.mu_across >= 0 && std::isfinite(s.mu_along + s.mu_across)))
+    throw InputError("friction: expected numbers >= 0");
+  if (!(s.gravity >= 0 && std::isfinite(s.gravity)))
+    throw InputError("gravity: expected a number >= 0");
+}
+
+}  // namespace
+
+void bind_builder(nb::module_& m) {
+  nb::class_<JointSpec>(m, "JointSpec", "How a body is joined to its parent.")
+      .def(
+          "__init__",
+          [](JointSpec* self, const Joint& kind, const std::string& parent, const SE3& placement,
+             const SE3& in_body, const std::vector<JointDof>& dofs, bool cut,
+             const std::string& name) {
+            new (self) JointSpec{name, parent, kind, placement, in_body, dofs, cut};
+          },
+          "kind"_a, "parent"_a = "world", nb::kw_only(), "placement"_a = SE3{}, "in_body"_a = SE3{},
+          "dofs"_a = std::vector<JointDof>{}, "cut"_a = false, "name"_a = "",
+          "placement: the joint's frame in the parent; in_body: in the body; dofs: one JointDof a "
+          "coordinate, or one for all; cut: kept by constraints; name: the body's by default.");
+
+  nb::class_<ContactLaw>(m, "ContactLaw", "How two shapes touch.")
+      .def(
+          "__init__",
+          [](ContactLaw* self, const Friction& friction, double restitution,
+             const std::string& axes) {
+            if (axes != "a" && axes != "b")
+              throw InputError(fmt::format("axes: expected 'a' or 'b', got '{}'", axes));
+            const auto [mu1, mu2] = friction_of(friction);
+            new (self)
+                ContactLaw{mu1, mu2, restitution, axes == "a" ? FrictionAxes::a : FrictionAxes::b};
+          },
+          "friction"_a = 0.0, "restitution"_a = 0.0, "axes"_a = "b",
+          "friction: one coefficient, or two along x and y of the shape that `axes` names; "
+          "restitution in [0, 1].");
+
+  nb::class_<ModelBuilder>(m, "ModelBuilder",
+                           "Builds and checks a Model. Bodies may come in any order; every method "
+                           "returns the builder.")
+      .def(
+          "__init__",
+          [](ModelBuilder* self, const ArrayLike& gravity, bool planar,
+             const std::string& coordinates) {
+            ModelBuilder builder;
+            builder.gravity(vec3_of(gravity, "gravity"));
+            builder.planar(planar).coordinates(set_of(coordinates));
+            new (self) ModelBuilder(builder);
+          },
+          "gravity"_a = nb::make_tuple(0.0, 0.0, -9.81), nb::kw_only(), "planar"_a = false,
+          "coordinates"_a = "as-marked",
+          "gravity [m/s^2]; planar: in the x-y plane; coordinates: as-marked, minimal (no joint "
+          "is cut) or maximal (every joint is).")
+      .def(
+          "body",
+          [](ModelBuilder& b, const std::string& name, const RigidInertia& inertia,
+             const JointSpec& joint) -> ModelBuilder& { return b.body(name, inertia, joint); },
+          "name"_a, "inertia"_a, "joint"_a, nb::rv_policy::reference_internal)
+      .def(
+          "added_inertia",
+          [](ModelBuilder& b, const std::string& body, const ArrayLike& inertia) -> ModelBuilder& {
+            return b.added_inertia(body, Mat6(matrix_of(inertia, 6, 6, "inertia")));
+          },
+          "body"_a, "inertia"_a, nb::rv_policy::reference_internal,
+          "A fluid's added mass: symmetric 6 x 6, linear part first [kg, kg m, kg m^2].")
+      .def(
+          "shape",
+          [](ModelBuilder& b, const std::string& name, const std::string& body, const Shape& shape,
+             const SE3& frame) -> ModelBuilder& { return b.shape(name, body, frame, shape); },
+          "name"_a, "body"_a, "shape"_a, "frame"_a = SE3{}, nb::rv_policy::reference_internal,
+          "A shape that may touch; body 'world' for obstacles; frame in the body.")
+      .def(
+          "contact",
+          [](ModelBuilder& b, const std::string& shape_a, const std::string& shape_b,
+             const ContactLaw& law) -> ModelBuilder& { return b.contact(shape_a, shape_b, law); },
+          "shape_a"_a, "shape_b"_a, "law"_a = ContactLaw{}, nb::rv_policy::reference_internal)
+      .def(
+          "support",
+          [](ModelBuilder& b, const std::string& body, const Friction& friction, double load,
+             const ArrayLike& point, const ArrayLike& normal) -> ModelBuilder& {
+            SupportFriction f;
+            f.name = body;
+            std::tie(f.mu1, f.mu2) = friction_of(friction);
+            f.load = load;
+            require_finite(f.mu1 + f.mu2 + load, "friction and load");
+            f.point = vec3_of(point, "point");
+            f.normal = vec3_of(normal, "normal");
+            if (!(f.normal.norm() > 1e-12)) throw InputError("normal: expected a direction");
+            return b.support(f, body);
+          },
+          "body"_a, "friction"_a, "load"_a, "point"_a = nb::make_tuple(0.0, 0.0, 0.0),
+          "normal"_a = nb::make_tuple(0.0, 0.0, 1.0), nb::rv_policy::reference_internal,
+          "Friction under a given load [N] at a point of the body [m]; one coefficient, or two "
+          "along and across the body's x-axis.")
+      .def(
+          "snake",
+          [](ModelBuilder& b, int links, double link_length, double radius, double half_length,
+             double mass, double inertia, const Friction& friction, double gravity,
+             const JointDof& joint) -> ModelBuilder& {
+            SnakeSpec s;
+            s.links = links;
+            s.link_length = link_length;
+            s.radius = radius;
+            s.half_length = half_length;
+            s.mass = mass;
+            s.inertia = inertia;
+            std::tie(s.mu_along, s.mu_across) = friction_of(friction);
+            s.gravity = gravity;
+            s.joint = joint;
+            check_snake(s);
+            add_snake(b, s);
+            return b;
+          },
+          nb::kw_only(), "links"_a = 11, "link_length"_a = 0.122, "radius"_a = 0.0525,
+          "half_length"_a = 0.0393, "mass"_a = 7.5 / 11, "inertia"_a = 1.32e-3, "friction"_a = 0.2,
+          "gravity"_a = 9.81, "joint"_a = JointDof{}, nb::rv_policy::reference_internal,
+          "P0's planar snake: bodies link1 ..., joints root, joint1 ...; lengths [m], mass of a "
+          "link [kg], inertia about z [kg m^2].")
+      .def(
+          "build", [](const ModelBuilder& b) { return std::make_shared<const Model>(b.build()); },
+          "The model. InputError names what does not fit.");
+}
+
+}  // namespace saltus::python

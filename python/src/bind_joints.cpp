@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
+
+#include "handles.h"
+
+namespace saltus::python {
+
+using namespace nb::literals;
+
+namespace {
+
+Vec3 axis_of(nb::handle x) {
+  const Vec3 axis = vec3_of(x, "axis");
+  if (!(axis.norm() > 1e-12 && axis.allFinite() && std::isfinite(axis.norm())))
+    throw InputError("axis: expected a direction, not zero");
+  return axis.normalized();
+}
+
+template <class J>
+void bind_axis_joint(nb::module_& m, const char* name, const char* doc, const Vec3& standard) {
+  nb::class_<J>(m, name, doc)
+      .def(
+          "__init__", [](J* self, const ArrayLike& axis) { new (self) J{axis_of(axis)}; },
+          "axis"_a = nb::make_tuple(standard.x(), standard.y(), standard.z()))
+      .def_prop_ro(
+          "axis", [](const J& j) { return owned(Vec(j.axis)); }, copied,
+          "unit, in the joint's frame");
+}
+
+}  // namespace
+
+void bind_joints(nb::module_& m) {
+  nb::class_<Fixed>(m, "Fixed", "No motion.").def(nb::init<>());
+  bind_axis_joint<Revolute>(m, "Revolute", "Turns about an axis; q [rad].", Vec3::UnitZ());
+  bind_axis_joint<Prismatic>(m, "Prismatic", "Slides along an axis; q [m].", Vec3::UnitX());
+  nb::class_<Planar>(m, "Planar", "q = (x, y, theta) [m, m, rad] in the parent's x-y plane.")
+      .def(nb::init<>());
+  nb::class_<Spherical>(m, "Spherical",
+                        "q = quaternion (w, x, y, z), v = angular velocity in the body [rad/s].")
+      .def(nb::init<>());
+  nb::class_<Floating>(
+      m, "Floating",
+      "q = (position, quaternion), v = (velocity of the origin in the parent [m/s],"
+      " angular velocity in the body [rad/s]).")
+      .def(nb::init<>());
+  nb::class_<Carrier>(m, "Carrier", "Translates along the parent's axes; q [m].").def(nb::init<>());
+
+  nb::class_<JointDof>(m, "JointDof", "What acts in one scalar coordinate of a joint.")
+      .def(
+          "__init__",
+          [](JointDof* self, double armature, double stiffness, double rest, double damping,
+             double friction, std::pair<double, double> limits, bool prescribed) {
+            new (self) JointDof{armature, stiffness,    rest,          damping,
+                                friction, limits.first, limits.second, prescribed};
+          },
+          nb::kw_only(), "armature"_a = 0.0, "stiffness"_a = 0.0, "rest"_a = 0.0, "damping"_a = 0.0,
+          "friction"_a = 0.0, "limits"_a = nb::make_tuple(-infinity, infinity),
+          "prescribed"_a = false,
+          "armature [kg m^2 or kg], stiffness [N m/rad or N/m], rest [rad or m], damping "
+          "[N m s/rad or N s/m], dry friction [N m or N], limits (lower, upper) [rad or m].")
+      .def_ro("armature", &JointDof::armature, "[kg m^2] or [kg]")
+      .def_ro("stiffness", &JointDof::stiffness, "[N m/rad] or [N/m]")
+      .def_ro("rest", &JointDof::rest, "[rad] or [m]")
+      .def_ro("damping", &JointDof::damping, "[N m s/rad] or [N s/m]")
+      .def_ro("friction", &JointDof::friction, "[N m] or [N]")
+      .def_ro("prescribed", &JointDof::prescribed)
+      .def_prop_ro(
+          "limits", [](const JointDof& d) { return std::pair(d.lower, d.upper); },
+          "lower, upper [rad] or [m]");
+
+  nb::class_<Sphere>(m, "Sphere", "A ball; a circle in the plane.")
+      .def(
+          "__init__",
+          [](Sphere* self, double radius) {
+            require_positive(radius, "radius");
+            new (self) Sphere{radius};
+          },
+          "radius"_a)
+      .def_ro("radius", &Sphere::radius, "[m]");
+  nb::class_<Capsule>(m, "Capsule", "A cylinder along x with two half balls.")
+      .def(
+          "__init__",
+          [](Capsule* self, double radius, double half_length) {
+            require_positive(radius, "radius");
+            require_positive(half_length, "half_length");
+            new (self) Capsule{radius, half_length};
+          },
+          "radius"_a, "half_length"_a)
+      .def_ro("radius", &Capsule::radius, "[m]")
+      .def_ro("half_length", &Capsule::half_length, "centre to the centre of a cap [m]");
+  nb::class_<Box>(m, "Box", "A box.")
+      .def(
+          "__init__",
+          [](Box* self, const ArrayLike& size) {
+            const Vec3 s = vec3_of(size, "size");
+            for (int i = 0; i < 3; ++i) require_positive(s[i], "size");
+            new (self) Box{0.5 * s};
+          },
+          "size"_a, "Edge lengths [m].")
+      .def_prop_ro(
+          "half_size", [](const Box& b) { return owned(Vec(b.half_size)); }, copied, "[m]");
+  nb::class_<HalfSpace>(m, "HalfSpace", "The solid is z < 0 of its frame: ground, walls.")
+      .def(nb::init<>());
+  nb::class_<Peg>(m, "Peg", "An unbounded cylinder along z.")
+      .def(
+          "__init__",
+          [](Peg* self, double radius) {
+            require_positive(radius, "radius");
+            new (self) Peg{radius};
+          },
+          "radius"_a)
+      .def_ro("radius", &Peg::radius, "[m]");
+}
+
+}  // namespace saltus::python

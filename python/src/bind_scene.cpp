@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "scenes.h"
+
+namespace saltus::python {
+
+using namespace nb::literals;
+
+SceneHandle::SceneHandle(std::string t, std::string n, std::vector<std::string> o)
+    : text(std::move(t)), name(std::move(n)), overrides(std::move(o)), scene(read()) {}
+
+Scene SceneHandle::read() const { return read_scene(Document::from_text(text, name), overrides); }
+
+BuiltSystem build(const Scene& scene) {
+  System system = build_system(scene);
+  const auto model = std::make_shared<const Model>(std::move(system.model));
+  return {model, {model, std::move(system.actuation), {}}, {model, std::move(system.start)}};
+}
+
+namespace {
+
+class Overrides : public nb::object {
+  NB_OBJECT_DEFAULT(Overrides, nb::object,
+                    "collections.abc.Mapping[str, object] | collections.abc.Iterable[str] | None",
+                    any_object)
+};
+
+// {"time.step": 2e-3} or ["time.step=2e-3"]; JSON is YAML.
+std::vector<std::string> overrides_of(const nb::object& given) {
+  std::vector<std::string> all;
+  if (given.is_none()) return all;
+  try {
+    if (nb::isinstance<nb::str>(given)) {
+      all.push_back(nb::cast<std::string>(given));
+    } else if (PyMapping_Check(given.ptr()) && nb::hasattr(given, "items")) {
+      const nb::object dumps = nb::module_::import_("json").attr("dumps");
+      for (const nb::handle item : given.attr("items")()) {
+        nb::object value = item[1];
+        if (nb::hasattr(value, "tolist")) value = value.attr("tolist")();  // NumPy
+        all.push_back(nb::cast<std::string>(item[0]) + "=" +
+                      (nb::isinstance<nb::str>(value) ? nb::cast<std::string>(value)
+                                                      : nb::cast<std::string>(dumps(value))));
+      }
+    } else {
+      for (const nb::handle item : given) all.push_back(nb::cast<std::string>(item));
+    }
+  } catch (const nb::cast_error&) {
+    throw InputError("overrides: expected {\"path\": value} or [\"path=value\"]");
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError) && !e.matches(PyExc_ValueError)) throw;
+    throw InputError(std::string("overrides: expected {\"path\": value} or [\"path=value\"]: ") +
+                     e.what());
+  }
+  return all;
+}
+
+std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
+void bind_scene(nb::module_& m) {
+  nb::class_<SceneHandle>(
+      m, "Scene",
+      "A scene read from a YAML file, checked. Overrides are {'time.step': 2e-3} or "
+      "['time.step=2e-3'], as --set of the command line.")
+      .def(
+          "__init__",
+          [](SceneHandle* self, const PathLike& path, const Overrides& overrides) {
+            const Document d = Document::from_file(path_of(path, "path"));
+            new (self) SceneHandle(d.text(), d.name(), overrides_of(overrides));
+          },
+          "path"_a, "overrides"_a = nb::none())
+      .def_static(
+          "from_text",
+          [](const std::string& yaml, const std::string& name, const Overrides& overrides) {
+            return SceneHandle(yaml, name, overrides_of(overrides));
+          },
+          "text"_a, "name"_a = "scene", "overrides"_a = nb::none(),
+          "A scene from YAML text; `name` stands for the file in messages.")
+      .def(
+          "with_overrides",
+          [](const SceneHandle& s, const Overrides& overrides) {
+            return SceneHandle(s.text, s.name, joined(s.overrides, overrides_of(overrides)));
+          },
+          "overrides"_a, "A scene with further values changed.")
+      .def_prop_ro("name", [](const SceneHandle& s) { return text(s.name); })
+      .def_prop_ro("title", [](const SceneHandle& s) { return text(s.scene.title); })
+      .def_prop_ro("description", [](const SceneHandle& s) { return text(s.scene.description); })
+      .def_prop_ro(
+          "text", [](const SceneHandle& s) { return text(s.scene.document->effective_text()); },
+          "YAML with the overrides applied")
+      .def_prop_ro("overrides",
+                   [](const SceneHandle& s) {
+                     nb::list all;
+                     for (const std::string& o : s.overrides) all.append(text(o));
+                     return all;
+                   })
+      .def_prop_ro(
+          "dt", [](const SceneHandle& s) { return s.scene.integrator.dt; }, "step [s]")
+      .def_prop_ro(
+          "end", [](const SceneHandle& s) { return s.scene.end; }, "end of the run [s]")
+      .def_prop_ro(
+          "options", [](const SceneHandle& s) { return s.scene.integrator; },
+          "stepper and solver of the scene")
+      .def(
+          "build",
+          [](const SceneHandle& s) {
+            BuiltSystem b = build(s.scene);
+            return std::make_tuple(b.model, std::move(b.actuation), std::move(b.start));
+          },
+          "model, actuation, state = scene.build()")
+      .def("__repr__", [](const SceneHandle& s) {
+        return text(fmt::format("<Scene {}: {}, {:g} s in steps of {:g} s>", s.name, s.scene.title,
+                                s.scene.end, s.scene.integrator.dt));
+      });
+  m.def(
+      "scene_schema", [] { return scene_schema().dump(2); }, "The JSON Schema of scenes, as text.");
+}
+
+}  // namespace saltus::python

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include "signals.h"
+
+namespace saltus::python {
+
+using namespace nb::literals;
+
+Signal signal_of(const SignalLike& x) {
+  return std::visit(
+      [](const auto& s) -> Signal {
+        if constexpr (std::is_same_v<std::decay_t<decltype(s)>, double>) {
+          require_finite(s, "signal");
+          return Constant{s};
+        } else {
+          return s;
+        }
+      },
+      x);
+}
+
+namespace {
+
+std::vector<double> numbers_of(nb::handle x, const char* name) {
+  const Vec v = vector_of_any_length(x, name);
+  return {v.data(), v.data() + v.size()};
+}
+
+// Ascending times, as many values.
+template <class S>
+S samples(nb::handle times, nb::handle values) {
+  S s;
+  s.times = numbers_of(times, "times");
+  s.values = numbers_of(values, "values");
+  if (s.times.empty() || s.times.size() != s.values.size())
+    throw InputError(fmt::format("expected as many values as times, got {} and {}", s.values.size(),
+                                 s.times.size()));
+  for (std::size_t i = 1; i < s.times.size(); ++i)
+    if (!(s.times[i - 1] < s.times[i])) throw InputError("times: expected ascending times");
+  return s;
+}
+
+int depth(const Signal& s) {
+  int deepest = 0;
+  if (const auto* sum = std::get_if<Sum>(&s))
+    for (const Signal& term : sum->terms) deepest = std::max(deepest, 1 + depth(term));
+  return deepest;
+}
+
+template <class C>
+void bind_values(C& c) {
+  using S = typename C::Type;
+  c.def(
+       "value",
+       [](const S& s, double t) {
+         require_finite(t, "t");
+         return value(Signal(s), t);
+       },
+       "t"_a, "at the time t [s]")
+      .def(
+          "rate",
+          [](const S& s, double t) {
+            require_finite(t, "t");
+            return rate(Signal(s), t);
+          },
+          "t"_a, "right-hand derivative at the time t [s]");
+}
+
+}  // namespace
+
+void bind_signals(nb::module_& m) {
+  auto constant = nb::class_<Constant>(m, "Constant", "A number.")
+                      .def(
+                          "__init__",
+                          [](Constant* self, double x) {
+                            require_finite(x, "value");
+                            new (self) Constant{x};
+                          },
+                          "value"_a = 0.0);
+  bind_values(constant);
+  auto sine = nb::class_<Sine>(m, "Sine", "offset + amplitude sin(omega t + phase).")
+                  .def(
+                      "__init__",
+                      [](Sine* self, double amplitude, double omega, double phase, double offset) {
+                        require_finite(amplitude, "amplitude");
+                        require_finite(omega, "omega");
+                        require_finite(phase, "phase");
+                        require_finite(offset, "offset");
+                        new (self) Sine{amplitude, omega, phase, offset};
+                      },
+                      "amplitude"_a, "omega"_a, "phase"_a = 0.0, "offset"_a = 0.0,
+                      "omega [rad/s], phase [rad].")
+                  .def_ro("amplitude", &Sine::amplitude)
+                  .def_ro("omega", &Sine::omega, "[rad/s]")
+                  .def_ro("phase", &Sine::phase, "[rad]")
+                  .def_ro("offset", &Sine::offset);
+  bind_values(sine);
+  auto bang = nb::class_<BangBang>(m, "BangBang", "values[k] from times[k] [s] on.")
+                  .def(
+                      "__init__",
+                      [](BangBang* self, const ArrayLike& times, const ArrayLike& values) {
+                        new (self) BangBang(samples<BangBang>(times, values));
+                      },
+                      "times"_a, "values"_a);
+  bind_values(bang);
+  auto table = nb::class_<Table>(m, "Table", "Values at times [s], linear in between or held.")
+                   .def(
+                       "__init__",
+                       [](Table* self, const ArrayLike& times, const ArrayLike& values, bool hold) {
+                         Table t = samples<Table>(times, values);
+                         t.interpolation = hold ? Interpolation::hold : Interpolation::linear;
+                         new (self) Table(t);
+                       },
+                       "times"_a, "values"_a, "hold"_a = false);
+  bind_values(table);
+  auto move =
+      nb::class_<Move>(m, "Move", "A cycloid between two values, at rest at both ends.")
+          .def(
+              "__init__",
+              [](Move* self, double from, double to, double start, double duration) {
+                require_finite(from, "from_");
+                require_finite(to, "to");
+                require_finite(start, "start");
+                require_positive(duration, "duration");
+                new (self) Move{from, to, start, duration};
+              },
+              "from_"_a, "to"_a, "start"_a = 0.0, "duration"_a = 1.0, "start and duration [s].");
+  bind_values(move);
+  auto sum = nb::class_<Sum>(m, "Sum", "The sum of signals.")
+                 .def(
+                     "__init__",
+                     [](Sum* self, const std::vector<SignalLike>& terms) {
+                       Sum s;
+                       for (const SignalLike& t : terms) s.terms.push_back(signal_of(t));
+                       if (depth(Signal(s)) > 32)
+                         throw InputError("expected sums nested at most 32 deep");
+                       new (self) Sum(s);
+                     },
+                     "terms"_a);
+  bind_values(sum);
+}
+
+}  // namespace saltus::python

@@ -1,0 +1,27 @@
+// A scene in Python: its text and overrides, and what was read from them. A run reads it anew, so
+// that two threads never share a YAML document.
+#pragma once
+#include <tuple>
+
+#include "handles.h"
+#include "saltus/io/scene.h"
+
+namespace saltus::python {
+
+struct SceneHandle {
+  std::string text, name;
+  std::vector<std::string> overrides;  // "path=value"
+  Scene scene;
+
+  SceneHandle(std::string text, std::string name, std::vector<std::string> overrides);
+  [[nodiscard]] Scene read() const;
+};
+
+struct BuiltSystem {
+  ModelPtr model;
+  ActuationHandle actuation;
+  StateHandle start;
+};
+[[nodiscard]] BuiltSystem build(const Scene& scene);
+
+}  // namespace saltus::python

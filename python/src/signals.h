@@ -1,0 +1,13 @@
+// Signals as arguments: one of the classes, or a number.
+#pragma once
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "handles.h"
+
+namespace saltus::python {
+
+using SignalLike = std::variant<Constant, Sine, BangBang, Table, Move, Sum, double>;
+[[nodiscard]] Signal signal_of(const SignalLike& x);
+
+}  // namespace saltus::python

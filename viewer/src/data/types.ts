@@ -1,0 +1,67 @@
+// What a run tells about itself; the words are those of the run format (docs/run-format.md).
+
+export interface Column {
+  name: string;
+  width: number;
+  unit: string;
+  about: string;
+}
+
+export interface Table {
+  name: string;
+  rows: number;
+  columns: Column[];
+}
+
+/** x y z [m], then the quaternion w x y z. */
+export type Pose = [number, number, number, number, number, number, number];
+
+export interface Shape {
+  name: string;
+  body: number; // -1: the world
+  type: string;
+  pose: Pose; // in the body
+  radius?: number; // [m]
+  half_length?: number; // [m]
+  half_size?: [number, number, number]; // [m]
+}
+
+export interface ContactSlot {
+  kind: "contact" | "support";
+  a: string; // shape, or "world" of a support
+  b: string; // shape, or body of a support
+  feature?: number;
+}
+
+export interface Header {
+  title: string;
+  description?: string;
+  dt: number; // [s]
+  end: number; // [s]
+  planar: boolean;
+  bodies: { name: string; mass: number; q0: number; v0: number }[];
+  coordinates: string[];
+  shapes: Shape[];
+  contact_slots: Record<string, ContactSlot>;
+}
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Summary = { [key: string]: Json } | null; // null: the run has not ended
+
+export interface RunInfo {
+  name: string;
+  version: string;
+  header: Header;
+  summary: Summary;
+  scene: string;
+  tables: Table[];
+  decimated?: string; // in a report: what was left out, in words
+  stride?: number; // and one in how many frames it holds
+  reporter?: string; // and what made it
+}
+
+export const findTable = (run: RunInfo, name: string): Table | undefined =>
+  run.tables.find((t) => t.name === name);
+
+export const findColumn = (run: RunInfo, table: string, name: string): Column | undefined =>
+  findTable(run, table)?.columns.find((c) => c.name === name);

@@ -1,0 +1,58 @@
+// The solid of a shape, in the shape's own frame.
+import * as THREE from "three";
+import type { Shape } from "../data/types";
+
+/** Fewer facets when there are many bodies. */
+export interface Detail {
+  around: number;
+  along: number;
+}
+export const detailFor = (bodies: number): Detail =>
+  bodies > 500 ? { around: 6, along: 2 } : bodies > 100 ? { around: 10, along: 3 } : { around: 32, along: 10 };
+
+/** Shades the octants of a ball in turn, so that its rotation can be seen. */
+function chequer(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
+  const flat = geometry.toNonIndexed();
+  const position = flat.getAttribute("position");
+  const colours = new Float32Array(position.count * 3);
+  for (let i = 0; i < position.count; i += 3) {
+    let x = 0;
+    let y = 0;
+    let z = 0;
+    for (let k = i; k < i + 3; ++k) {
+      x += position.getX(k);
+      y += position.getY(k);
+      z += position.getZ(k);
+    }
+    colours.fill((x > 0) === (y > 0) === (z > 0) ? 1 : 0.72, 3 * i, 3 * i + 9);
+  }
+  flat.setAttribute("color", new THREE.BufferAttribute(colours, 3));
+  return flat;
+}
+
+export function shapeGeometry(shape: Shape, detail: Detail, pegHeight: number): THREE.BufferGeometry | null {
+  const radius = shape.radius ?? 0;
+  switch (shape.type) {
+    case "sphere":
+      return chequer(new THREE.SphereGeometry(radius, detail.around, Math.max(8, detail.along * 2)));
+    case "capsule": // three's axis is y, ours x
+      return new THREE.CapsuleGeometry(radius, 2 * (shape.half_length ?? 0), detail.along, detail.around).rotateZ(
+        -Math.PI / 2,
+      );
+    case "box": {
+      const [x, y, z] = shape.half_size ?? [0.1, 0.1, 0.1];
+      return new THREE.BoxGeometry(2 * x, 2 * y, 2 * z);
+    }
+    case "peg": // unbounded along z
+      return new THREE.CylinderGeometry(radius, radius, pegHeight, 48).rotateX(Math.PI / 2);
+    default:
+      return null;
+  }
+}
+
+/** Largest distance of a shape's surface from its origin; 0 when it has no end. */
+export function reach(shape: Shape): number {
+  if (shape.type === "half-space") return 0;
+  const [x, y, z] = shape.half_size ?? [0, 0, 0];
+  return Math.hypot(x, y, z) + (shape.radius ?? 0) + (shape.half_length ?? 0);
+}

@@ -1,0 +1,228 @@
+// The viewer in a real browser: `make browser-tests`.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { csv, file, makeRun, open, python, saltus, seek, serve, tidy, until } from "./browser.mjs";
+import { decodePng, find, isOverlay, isSlip, isSnake, isStick } from "./pixels.mjs";
+
+let pegs, server, page;
+
+before(async () => {
+  pegs = makeRun("pegs.h5");
+  server = await serve("view", pegs);
+  page = await open(server.address);
+});
+after(async () => {
+  server?.stop();
+  await tidy();
+});
+
+const view = (target) => target.evaluate(() => ({ ...window.saltusViewer.state }));
+const picture = async (target) => decodePng(await target.evaluate(() => window.saltusViewer.picture()));
+const near = (a, b, tolerance) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b} within ${tolerance}`);
+
+test("shows the snake, which moves to the right when played", async () => {
+  await seek(page, 0);
+  const start = find(await picture(page), isSnake);
+  assert.ok(start.count > 2000, `${start.count} pixels of snake`);
+  await page.keyboard.press("Space");
+  await until(page, () => window.saltusViewer.state.time > 0.3, "the time to move");
+  await page.keyboard.press("Space");
+  const paused = await view(page);
+  assert.equal(paused.playing, false);
+  await seek(page, 3);
+  const end = find(await picture(page), isSnake);
+  assert.ok(end.x > start.x + 40, `the snake went from ${start.x} to ${end.x}`);
+  assert.deepEqual(page.faults, []);
+});
+
+test("scrubs with the strip and steps with the keys", async () => {
+  const box = await page.locator(".timeline").boundingBox();
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  near((await view(page)).time, 1.5, 0.01);
+  await page.mouse.move(box.x + box.width / 2, box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 4, box.y + 30);
+  await page.mouse.up();
+  near((await view(page)).time, 0.75, 0.01);
+  await seek(page, 1);
+  await page.keyboard.press(".");
+  near((await view(page)).time, 1.01, 1e-9);
+  await page.keyboard.press(",");
+  await page.keyboard.press(",");
+  near((await view(page)).time, 0.99, 1e-9);
+  await page.keyboard.press("Home");
+  assert.equal((await view(page)).time, 0);
+  await page.keyboard.press("End");
+  near((await view(page)).time, 3, 1e-9);
+});
+
+test("toggles forces: contacts and supports apart", async () => {
+  await seek(page, 2);
+  await page.evaluate(() => window.saltusViewer.set({ contacts: true, supports: false, trails: [] }));
+  assert.ok(find(await picture(page), isStick).count > 30, "arrows of contacts");
+  await page.getByRole("button", { name: "forces of contacts (f)" }).click();
+  assert.equal(find(await picture(page), isStick).count, 0);
+  await page.getByRole("button", { name: "friction forces of the ground (g)" }).click();
+  await page.evaluate(() => window.saltusViewer.set({ forceScale: 6 }));
+  assert.ok(find(await picture(page), isSlip).count > 30, "arrows of supports");
+  await page.evaluate(() => window.saltusViewer.set({ contacts: true, supports: false, forceScale: 1, trails: ["com"] }));
+});
+
+test("forces point away from the pegs", async () => {
+  const header = JSON.parse(saltusHeader(pegs));
+  const centre = Object.fromEntries(header.shapes.filter((s) => s.type === "peg").map((s) => [s.name, s.pose]));
+  let seen = 0;
+  for (const time of [0.5, 1, 1.5, 2, 2.5, 3]) {
+    await seek(page, time);
+    for (const { kind, slot, point, force } of await page.evaluate(() => window.saltusViewer.forces())) {
+      if (kind !== "contact") continue;
+      const peg = centre[header.contact_slots[slot].a];
+      assert.ok((point[0] - peg[0]) * force[0] + (point[1] - peg[1]) * force[1] > 0);
+      ++seen;
+    }
+  }
+  assert.ok(seen > 3, `${seen} contacts`);
+});
+
+function saltusHeader(path) {
+  return python("-c", "import h5py,sys; sys.stdout.write(bytes(h5py.File(sys.argv[1])['header'][:]).decode())", path);
+}
+
+test("shows the numbers of the file", async () => {
+  const frames = csv(pegs, "frames", "t,pose,com");
+  for (const index of [0, 1, 77, 150, 299, 300]) {
+    await seek(page, frames.t[index]);
+    assert.equal(await page.evaluate(() => window.saltusViewer.frameIndex()), index);
+    const pose = await page.evaluate(() => window.saltusViewer.pose());
+    assert.deepEqual(pose, pose.map((_, i) => frames[`pose[${i}]`][index]));
+    const com = await page.evaluate(() => window.saltusViewer.com());
+    assert.deepEqual(com, com.map((_, i) => frames[`com[${i}]`][index]));
+  }
+});
+
+test("plots a series that the user picks, equal to the file", async () => {
+  await page.keyboard.press("a");
+  await page.locator("#pick-table").selectOption("frames");
+  await page.locator("#pick-column").selectOption("motor");
+  await page.locator("#pick-component").selectOption({ label: "joint3" });
+  await page.locator("#pick-add").click();
+  await until(page, () => window.saltusViewer.curves().at(-1)?.[0]?.t.length > 0, "the curve");
+  const curve = (await page.evaluate(() => window.saltusViewer.curves())).at(-1)[0];
+  const frames = csv(pegs, "frames", "t,motor");
+  assert.equal(curve.name, "motor joint3");
+  assert.equal(curve.unit, "N m");
+  assert.deepEqual(curve.t, frames.t);
+  assert.deepEqual(curve.y, frames["motor[5]"]); // root.x, root.y, root.theta, joint1, ...
+  await seek(page, 1);
+  const shown = await page.locator(".plot").last().locator(".plot-legend b").textContent();
+  near(Number.parseFloat(shown), frames["motor[5]"][100], 1e-3 * Math.abs(frames["motor[5]"][100]));
+});
+
+test("plots a contact's force and thins long series by extremes", async () => {
+  const contacts = csv(pegs, "contacts", "slot,impulse");
+  const slot = contacts.slot.at(-1);
+  await page.evaluate((s) => {
+    const query = { table: "contacts", column: "force", component: 1, slot: s };
+    window.saltusViewer.set({ plots: [[query], [{ table: "steps", column: "iterations", component: 0 }]] });
+  }, slot);
+  await until(page, () => window.saltusViewer.curves()[0]?.[0]?.t.length > 0 && window.saltusViewer.curves()[1]?.[0]?.t.length > 0, "curves");
+  const [force, steps] = (await page.evaluate(() => window.saltusViewer.curves())).map((plot) => plot[0]);
+  near(force.y.at(-1), contacts["impulse[1]"].at(-1) / 1e-3, 1e-9);
+  const iterations = csv(pegs, "steps", "iterations").iterations;
+  assert.equal(Math.max(...steps.y), Math.max(...iterations));
+});
+
+test("restores time, camera and plots from a link", async () => {
+  await page.evaluate(() => window.saltusViewer.set({ camera: "orbit", follow: "link6", time: 1.23 }));
+  await page.waitForTimeout(1300);
+  const link = page.url();
+  assert.match(link, /t=1\.23/);
+  const other = await open(link);
+  const { time, camera, follow, plots } = await view(other);
+  assert.deepEqual({ time, camera, follow, plots }, { time: 1.23, camera: "orbit", follow: "link6", plots: (await view(page)).plots });
+  await other.context().close();
+  await page.evaluate(() => window.saltusViewer.set({ camera: "top", follow: "" }));
+});
+
+test("exports a picture and a film", async () => {
+  const png = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Picture", exact: true }).click();
+  const path = await (await png).path();
+  assert.ok(find(decodePng(readFileSync(path)), isSnake).count > 2000);
+  await seek(page, 2.6);
+  const webm = page.waitForEvent("download");
+  await page.getByRole("button", { name: "record a film (WebM) from here to the end" }).click();
+  const film = readFileSync(await (await webm).path());
+  assert.equal(film.readUInt32BE(0), 0x1a45dfa3, "a Matroska header");
+  assert.ok(film.length > 3000, `${film.length} bytes of film`);
+});
+
+test("is dark or light, and has a help for the keyboard", async () => {
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.keyboard.press("d");
+  assert.notEqual(await background(), light);
+  await page.keyboard.press("d");
+  await page.keyboard.press("?");
+  assert.ok(await page.locator("dialog").isVisible());
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("dialog").count(), 0);
+  const nameless = await page.evaluate(() => [...document.querySelectorAll("button, select, input, [role=slider]")].filter((e) => !(e.getAttribute("aria-label") || e.title || e.textContent.trim())).length);
+  assert.equal(nameless, 0);
+  assert.deepEqual(page.faults, []);
+});
+
+test("lays a second run over the first", async () => {
+  const other = makeRun("moved.h5", "peg3-removed");
+  const both = await serve("view", pegs, other);
+  const two = await open(both.address);
+  await seek(two, 3);
+  const seen = await picture(two);
+  assert.ok(find(seen, isSnake).count > 1500, "the first run");
+  assert.ok(find(seen, isOverlay).count > 500, "the second run");
+  const frames = csv(other, "frames", "pose");
+  assert.deepEqual((await two.evaluate(() => window.saltusViewer.pose(1)))[0], frames["pose[0]"].at(-1));
+  await until(two, () => window.saltusViewer.curves()[0]?.length === 4, "curves of both runs");
+  assert.deepEqual(two.faults, []);
+  await two.context().close();
+  both.stop();
+});
+
+test("a report opens from disk without a network", async () => {
+  saltus("report", pegs, "-o", file("page.html"));
+  const report = await open(`file://${file("page.html")}`, { offline: true });
+  await seek(report, 0);
+  const start = find(await picture(report), isSnake);
+  await seek(report, 3);
+  const end = find(await picture(report), isSnake);
+  assert.ok(start.count > 2000 && end.x > start.x + 40);
+  const pose = await report.evaluate(() => window.saltusViewer.pose());
+  const frames = csv(pegs, "frames", "pose");
+  pose.forEach((x, i) => near(x, frames[`pose[${i}]`].at(-1), 1e-6)); // single precision
+  const text = await report.locator(".details").innerText();
+  for (const word of ["Summary", "Scene", "Versions", "snake:", "completed"]) assert.ok(text.includes(word), word);
+  assert.deepEqual(report.faults, []);
+  await report.context().close();
+});
+
+test("a live run grows, pauses and steps", async () => {
+  const live = await serve("run", "scenes/p0/pegs.yaml", "--set", "time.end=200", "--set", "metrics=[]", "-q", "--view");
+  const watch = await open(live.address);
+  const rows = () => watch.evaluate(() => window.saltusViewer.runs()[0].rows);
+  await until(watch, () => window.saltusViewer.runs()[0].rows > 100, "frames");
+  assert.equal((await view(watch)).followEnd, true);
+  await watch.getByRole("button", { name: "pause or resume the simulation" }).click();
+  await until(watch, () => document.querySelector(".live .word").textContent === "paused", "the pause");
+  const before = await rows();
+  await watch.waitForTimeout(500);
+  assert.equal(await rows(), before);
+  await watch.getByRole("button", { name: "Step the run" }).click();
+  await until(watch, (n) => window.saltusViewer.runs()[0].rows === n + 1, "one more frame", before);
+  await watch.getByRole("button", { name: "pause or resume the simulation" }).click();
+  await until(watch, (n) => window.saltusViewer.runs()[0].rows > n + 20, "the run to go on", before);
+  await watch.context().close();
+  const ended = new Promise((done) => live.process.on("exit", done));
+  live.stop();
+  await ended;
+});
