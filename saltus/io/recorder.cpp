@@ -227,6 +227,7 @@ void Recorder::copy(const RunReader& from, std::int64_t step) {
     std::vector<const void*> data;
     for (const Column& c : table.columns)
       bytes.push_back(from.read_raw(table.name, c.name, 0, rows[t]));
+    data.reserve(bytes.size());
     for (const auto& b : bytes) data.push_back(b.data());
     writer_.append(t, rows[t], data);
   }
