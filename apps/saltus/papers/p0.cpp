@@ -186,6 +186,25 @@ void friction_section(Page& page, const std::string& folder) {
              s.command());
 }
 
+// What the paper leaves unsaid, and what we take.
+std::vector<std::string> choices() {
+  std::vector<std::string> all;
+  const auto take = [&](const char* text) { all.emplace_back(text); };
+  take("Peg radius: 0.0125 m is printed, but the pegs are cut from a pipe of 0.25 m; 0.125 m.");
+  take(
+      "Start pose: joint angles on the gait at t = 0, the wave's axis along x, link 11 at the "
+      "origin, at rest. Step and tolerance: those of the scenes; g = 9.81 m/s^2.");
+  take(
+      "PD controller (eq. 43): the rate of the relative angle, the reference's rate included; "
+      "linearly implicit at the mid-point of the step.");
+  take(
+      "Projection (section VI-C): keeping link 1 drags the centre of mass along, an error of first "
+      "order; ours keeps the centre of mass.");
+  take("Small pegs: radii of the first seven; centres that keep the contact points.");
+  take("Fig. 12: pegs where the start pose crosses its centre line.");
+  return all;
+}
+
 }  // namespace
 
 std::string p0_page(const std::string& folder, int& misses) {
@@ -201,16 +220,7 @@ std::string p0_page(const std::string& folder, int& misses) {
   peg3_section(page, folder);
   friction_section(page, folder);
   page.section("What the paper leaves unsaid, and what we take", "");
-  page.list(
-      {"Peg radius: 0.0125 m is printed, but the pegs are cut from a pipe of 0.25 m; 0.125 m.",
-       "Start pose, step, tolerance and g: joint angles on the gait at t = 0, the wave's axis "
-       "along x, link 11 at the origin, at rest; g = 9.81 m/s^2.",
-       "PD controller (eq. 43): the rate of the relative angle, the reference's rate included; "
-       "linearly implicit at the mid-point of the step.",
-       "Projection (section VI-C): keeping link 1 drags the centre of mass along, an error of "
-       "first order; ours keeps the centre of mass.",
-       "Small pegs: radii of the first seven; centres that keep the contact points.",
-       "Fig. 12: pegs where the start pose crosses its centre line."});
+  page.list(choices());
   misses = page.misses();
   return page.html();
 }
