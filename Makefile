@@ -94,8 +94,9 @@ test:  ## everything that has to hold before a commit
 	@printf '\n==> all passed in %d s\n' $$(($$(date +%s) - $(started)))
 
 soak: export SALTUS_SOAK = 1
-soak: deps venv  ## the long tests: ctest and pytest with SALTUS_SOAK=1
+soak: deps venv  ## the long tests: ctest and pytest with SALTUS_SOAK=1, and the static analyzer
 	@$(MAKE) build
+	@tools/lint.sh --deep
 	@$(MAKE) ctest
 	@$(MAKE) python
 	@$(MAKE) pytest
