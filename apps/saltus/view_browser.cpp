@@ -22,16 +22,20 @@ bool on_path(const std::string& program) {
   return program.find('/') != std::string::npos && ::access(program.c_str(), X_OK) == 0;
 }
 
-bool is_set(const char* variable) {
+// The value of an environment variable; empty where it is not set.
+std::string environment(const char* variable) {
   const char* value = std::getenv(variable);
-  return value && *value;
+  return value ? value : "";
 }
 
 }  // namespace
 
 bool open_browser(const std::string& address) {
-  std::string program = is_set("BROWSER") ? std::getenv("BROWSER") : "xdg-open";
-  if (program == "xdg-open" && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) return false;
+  std::string program = environment("BROWSER");
+  if (program.empty()) program = "xdg-open";
+  if (program == "xdg-open" && environment("DISPLAY").empty() &&
+      environment("WAYLAND_DISPLAY").empty())
+    return false;
   if (!on_path(program)) return false;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
