@@ -48,6 +48,7 @@ void SolverWorkspace::reserve(int max_rows, int max_blocks, int nv) {
 
 void relative_velocity(const Inclusion& p, VecIn Lambda, Vec& xi, Vec& v) {
   const int n = p.rows;
+  if (n == 0) return;
   if (p.has_G) {
     xi.head(n) = p.c.head(n);
     xi.head(n).noalias() += p.G.topLeftCorner(n, n) * Lambda.head(n);
