@@ -41,7 +41,8 @@ Inclusion make_problem(const std::vector<Row>& rows, const Mat& M, const Mat& W,
   problem.clear();
   for (const Row& row : rows) problem.add(row.law, row.compliance, row.length);
   problem.W = W;
-  problem.Y = M.ldlt().solve(W);
+  problem.Y = W;
+  if (W.cols() > 0) problem.Y = M.ldlt().solve(W);  // Eigen reads element 0 even of no columns
   problem.v_free = v_free;
   problem.b = b;
   problem.c = W.transpose() * v_free + b;
