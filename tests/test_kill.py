@@ -111,7 +111,7 @@ def test_killed_at_random_moments(run, start, scene_args, whole, tmp_path, soak)
                 print(f"kill {len(left)}, kept as {keep}")
                 raise
             left.append(rows["steps"])
-            if rows["checkpoints"] and len(left) % 10 == 0:
+            if rows["checkpoints"] and len(left) >= 10 * (resumed + 1):
                 outcome = run("run", "--resume", out, "-q")
                 assert outcome.code == 0, outcome.err
                 assert_same_run(whole_path, out)
@@ -121,7 +121,11 @@ def test_killed_at_random_moments(run, start, scene_args, whole, tmp_path, soak)
     print(f"{len(left)} readable files with {min(left)} to {max(left)} steps, {resumed} resumed to "
           f"the same bits; {absent} kills before there was a file, {ended} after the end; "
           f"{time.monotonic() - began:.1f} s")
-    assert resumed >= 2 and len(set(left)) > kills // 3
+    # Kills early and late, whatever the speed of the machine: steps come in the writer's chunks, so
+    # how many different lengths there are says little, how far they spread says enough.
+    with h5py.File(whole_path) as f:
+        total = len(f["steps/t"])
+    assert resumed >= 2 and max(left) - min(left) > total / 3 and len(set(left)) > 3
 
 
 def test_a_kill_leaves_nothing_under_the_final_name_but_a_readable_file(run, start, scene_args,
