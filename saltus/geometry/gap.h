@@ -1,23 +1,11 @@
-// Gap functions with moving contact points (P0 eq. 8-16): the signed distance between two shapes,
-// where it is attained, and the normal from a to b. For closest points of smooth shapes
-//   d gap/dt = n . (v_B - v_A)   at the material points there,
-// so the Jacobian of the gap is that of the relative point velocity.
+// Pairs with a fixed number of points: each feature keeps its place in the array.
 #pragma once
 #include <array>
 
-#include "saltus/geometry/shapes.h"
-#include "saltus/lie/se3.h"
+#include "saltus/geometry/contact_points.h"
 
 namespace saltus {
 
-struct ContactPoint {
-  double gap = 0;            // [m], negative in penetration
-  Vec3 on_a = Vec3::Zero();  // inertial frame [m]
-  Vec3 on_b = Vec3::Zero();
-  Vec3 normal = Vec3::UnitZ();  // from a to b, unit
-};
-
-inline constexpr int max_features = 8;
 using ContactPoints = std::array<ContactPoint, max_features>;
 
 // How many contact points this pair of shapes has (a face resting has several); 0: unsupported.

@@ -1,5 +1,6 @@
 // Shapes that touch, each in its own frame.
 #pragma once
+#include <memory>
 #include <string_view>
 #include <variant>
 
@@ -20,6 +21,16 @@ struct Box {
   static constexpr std::string_view name = "box";
   Vec3 half_size = Vec3::Zero();  // [m]
 };
+struct Cylinder {  // axis x, like the capsule; flat ends
+  static constexpr std::string_view name = "cylinder";
+  double radius = 0;       // [m]
+  double half_length = 0;  // centre to an end [m]
+};
+struct Hull;         // vertices, faces, edges: hull.h
+struct ConvexHull {  // of points; made by convex_hull (hull.h), and cheap to copy
+  static constexpr std::string_view name = "hull";
+  std::shared_ptr<const Hull> hull;  // never null in a model
+};
 struct HalfSpace {  // the solid is z < 0; outward normal +z: ground, walls
   static constexpr std::string_view name = "half-space";
 };
@@ -28,7 +39,7 @@ struct Peg {  // an unbounded cylinder, axis z: a circle in the plane
   double radius = 0;  // L_H [m]
 };
 
-using Shape = std::variant<Sphere, Capsule, Box, HalfSpace, Peg>;
+using Shape = std::variant<Sphere, Capsule, Box, HalfSpace, Peg, Cylinder, ConvexHull>;
 
 [[nodiscard]] std::string_view name_of(const Shape& shape);
 

@@ -1,0 +1,56 @@
+// Boxes along the inertial axes: the support function of each shape in the six axis directions.
+#include <cmath>
+#include <limits>
+
+#include "saltus/geometry/contact_points.h"
+#include "saltus/geometry/hull.h"
+
+namespace saltus {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Aabb around(const Vec3& centre, const Vec3& reach) { return {centre - reach, centre + reach}; }
+
+struct Bounds {
+  const SE3& X;
+
+  Aabb operator()(const Sphere& s) const { return around(X.r, Vec3::Constant(s.radius)); }
+  Aabb operator()(const Capsule& s) const {
+    return around(X.r, (s.half_length * X.R.col(0).cwiseAbs()).array() + s.radius);
+  }
+  Aabb operator()(const Box& s) const { return around(X.r, X.R.cwiseAbs() * s.half_size); }
+  Aabb operator()(const Cylinder& s) const {  // a disc reaches r sqrt(1 - u_i^2) along axis i
+    const Vec3 u = X.R.col(0);
+    const Vec3 disc = (Vec3::Ones() - u.cwiseAbs2()).cwiseMax(0).cwiseSqrt();
+    return around(X.r, s.half_length * u.cwiseAbs() + s.radius * disc);
+  }
+  Aabb operator()(const ConvexHull& s) const {
+    Aabb box{Vec3::Constant(infinity), Vec3::Constant(-infinity)};
+    for (const Vec3& v : s.hull->vertices) {
+      const Vec3 p = X * v;
+      box.low = box.low.cwiseMin(p);
+      box.high = box.high.cwiseMax(p);
+    }
+    return box;
+  }
+  Aabb operator()(const HalfSpace&) const { return around(Vec3::Zero(), Vec3::Constant(infinity)); }
+  Aabb operator()(const Peg& s) const {
+    const Vec3 u = X.R.col(2);
+    Vec3 reach = s.radius * (Vec3::Ones() - u.cwiseAbs2()).cwiseMax(0).cwiseSqrt();
+    for (int i = 0; i < 3; ++i)
+      if (std::abs(u[i]) > 1e-14) reach[i] = infinity;
+    return around(X.r, reach);
+  }
+};
+
+}  // namespace
+
+Aabb bounds(const Shape& shape, const SE3& X) { return std::visit(Bounds{X}, shape); }
+
+bool is_unbounded(const Shape& shape) {
+  return std::holds_alternative<HalfSpace>(shape) || std::holds_alternative<Peg>(shape);
+}
+
+}  // namespace saltus
