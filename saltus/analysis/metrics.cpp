@@ -29,28 +29,25 @@ Vec3 probe_position(const Model& model, const Workspace& work, const Probe& prob
 
 namespace {
 
-// Slots whose contact involves a body or shape that matches.
-std::vector<char> touched_slots(const Model& model, const Metric& m) {
+// Shapes that match, by their own name or their body's.
+std::vector<char> named_shapes(const Model& model, const Metric& m) {
   const auto named = [&](const std::string& name) {
     return std::any_of(m.objects.begin(), m.objects.end(),
                        [&](const std::string& p) { return matches(p, name); });
   };
-  const auto shape_named = [&](ShapeIndex s) {
-    const ContactShape& shape = model.shapes[s];
-    return named(shape.name) || (shape.body.valid() && named(model.bodies[shape.body].name));
-  };
-  std::vector<char> touched(model.slots.size(), 0);
+  std::vector<char> chosen(model.shapes.size(), 0);
   bool any = false;
-  for (std::size_t k = 0; k < model.slots.size(); ++k) {
-    const BlockSlot& s = model.slots[k];
-    if (s.kind != BlockKind::contact) continue;
-    touched[k] = shape_named(model.pairs[s.index].a) || shape_named(model.pairs[s.index].b);
-    any = any || touched[k];
+  for (std::size_t k = 0; k < model.shapes.size(); ++k) {
+    const ContactShape& s = model.shapes[k];
+    chosen[k] = named(s.name) || (s.body.valid() && named(model.bodies[s.body].name));
+    const auto row = model.group_law.begin() + static_cast<std::ptrdiff_t>(s.group) * model.groups;
+    any = any || (chosen[k] && std::any_of(row, row + model.groups,
+                                           [](const GroupLaw& g) { return g.law >= 0; }));
   }
   if (!any)
     throw InputError(m.path + ".objects",
                      fmt::format("no contact involves {}", fmt::join(m.objects, ", ")));
-  return touched;
+  return chosen;
 }
 
 constexpr double unset = std::numeric_limits<double>::quiet_NaN();
@@ -83,7 +80,7 @@ MetricEvaluator::MetricEvaluator(const Model& model, std::vector<Probe> probes,
         throw InputError(m.path + ".probe", fmt::format("no probe is called '{}'", m.probe));
     }
     probe_of_.push_back(probe);
-    touches_.push_back(m.kind == Kind::mean_force ? touched_slots(model, m) : std::vector<char>{});
+    touches_.push_back(m.kind == Kind::mean_force ? named_shapes(model, m) : std::vector<char>{});
   }
   memory_.assign(3 + stride * metrics_.size() + 3 * probes_.size(), unset);
 }
@@ -118,12 +115,11 @@ void MetricEvaluator::remember_positions(const Model& model, const Workspace& wo
   }
 }
 
-double MetricEvaluator::contact_impulse(const Model& model, const State& state,
-                                        std::size_t metric) const {
+double MetricEvaluator::contact_impulse(const State& state, std::size_t metric) const {
   double sum = 0;
-  for (std::size_t k = 0; k < model.slots.size(); ++k)
-    if (touches_[metric][k])
-      sum += state.Lambda.segment(model.slots[k].row, model.slots[k].rows).norm();
+  for (const ContactImpulse& c : state.contacts)
+    if (touches_[metric][c.key.a] || touches_[metric][c.key.b])
+      sum += std::hypot(c.Lambda[0], c.Lambda[1], c.Lambda[2]);
   return sum;
 }
 
@@ -138,7 +134,7 @@ void MetricEvaluator::step(const Model& model, const State& state, const Workspa
       const double overlap = std::min(t1, m.to) - std::max(t0, m.from);
       // Overlaps of rounding size do not count a neighbouring step.
       if (overlap > 1e-9 * (t1 - t0))
-        x[0] += contact_impulse(model, state, i) * overlap / (t1 - t0);
+        x[0] += contact_impulse(state, i) * overlap / (t1 - t0);
       continue;
     }
     if (m.kind == Kind::work || m.kind == Kind::cost_of_transport) {

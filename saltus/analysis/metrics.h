@@ -68,14 +68,13 @@ class MetricEvaluator {
     return memory_.data() + 3 + stride * metric;
   }
   void remember_positions(const Model& model, const Workspace& work);
-  [[nodiscard]] double contact_impulse(const Model& model, const State& state,
-                                       std::size_t metric) const;
+  [[nodiscard]] double contact_impulse(const State& state, std::size_t metric) const;
 
   static constexpr std::size_t stride = 8;
   std::vector<Probe> probes_;
   std::vector<Metric> metrics_;
   std::vector<int> probe_of_;               // per metric
-  std::vector<std::vector<char>> touches_;  // per metric: model slots that count
+  std::vector<std::vector<char>> touches_;  // per metric: shapes that count
   // t, work, spare; per metric 8 numbers; per probe its last position.
   std::vector<double> memory_;
 };

@@ -3,66 +3,99 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/dynamics/algorithms.h"
-#include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 
 namespace saltus {
 
 Assembly::Assembly(const Model& model) {
-  const int rows = model.lambda_rows, blocks = static_cast<int>(model.slots.size());
-  problem.reserve(rows, blocks, model.nv);
-  for (Vec* x : {&Lambda, &restitution, &gamma_S}) x->setZero(rows);
-  slot.reserve(blocks);
-  points.resize(model.contact_slots);
-  tangent.assign(model.contact_slots, Vec3::UnitX());
   supports.resize(model.supports.size());
   support_tangent.assign(model.supports.size(), Vec3::UnitX());
+  blocks.reserve(model.slots.size());
+  source.reserve(model.slots.size());
+  grow(std::max(model.lambda_rows, 64));
+}
+
+void Assembly::grow(int needed) {
+  if (needed <= b.size()) return;
+  const int capacity = std::max(needed, 2 * static_cast<int>(b.size()));
+  wrench_a.conservativeResize(6, capacity);
+  wrench_b.conservativeResize(6, capacity);
+  for (Vec* x : {&b, &restitution, &gamma_S, &Lambda}) x->conservativeResize(capacity);
+}
+
+void Assembly::clear() {
+  blocks.clear();
+  source.clear();
+  rows = 0;
+}
+
+int Assembly::open(const Law& law, const BlockSource& from, double compliance, double length) {
+  const int row = rows, n = rows_of(law);
+  grow(rows + n);
+  blocks.push_back({law, row, n, compliance, length});
+  source.push_back(from);
+  rows += n;
+  b.segment(row, n).setZero();
+  restitution.segment(row, n).setZero();
+  Lambda.segment(row, n).setZero();
+  return row;
+}
+
+double Assembly::rate(int row, const BlockSource& s, const std::vector<Vec6>& twists,
+                      VecIn v) const {
+  if (s.velocity >= 0) return s.sign * v[s.velocity];
+  double sum = 0;
+  if (s.b >= 0) sum += wrench_b.col(row).dot(twists[s.b]);
+  if (s.a >= 0) sum += wrench_a.col(row).dot(twists[s.a]);
+  return sum;
+}
+
+Place Assembly::place(int block) const {
+  if (block < 0) return {};
+  const BlockSource& s = source[block];
+  if (s.contact < 0) return {s.slot, -1, -1, 0};
+  const ContactKey& key = contacts[s.contact].key;
+  return {-1, key.a, key.b, key.feature};
 }
 
 namespace {
 
-SE3 shape_pose(const Workspace& w, const ContactShape& s) {
-  return s.body.valid() ? w.X[s.body] * s.frame : s.frame;
+// A wrench about the inertial origin, about another point.
+Vec6 about(const Vec6& wrench, const Vec3& point) {
+  return join(wrench.head<3>(), wrench.tail<3>() - point.cross(wrench.head<3>()));
 }
 
 }  // namespace
 
-void find_contacts(const Model& model, const Workspace& w, std::vector<ContactPoint>& points) {
-  ContactPoints found;
-  for (const ContactPair& p : model.pairs) {
-    const ContactShape &a = model.shapes[p.a], &b = model.shapes[p.b];
-    gap_functions(a.shape, shape_pose(w, a), b.shape, shape_pose(w, b), found);
-    std::copy_n(found.begin(), p.features, points.begin() + p.slot0);
+void set_pair_row(const Workspace& w, const BlockSource& s, const Vec6& wrench, int row,
+                  Assembly& out) {
+  if (s.b >= 0) out.wrench_b.col(row) = about(wrench, w.X[s.b].r);
+  if (s.a >= 0) out.wrench_a.col(row) = -about(wrench, w.X[s.a].r);
+}
+
+void set_contact_rows(const Model&, const Workspace& w, const Contact& c, int row, int count,
+                      Assembly& out) {
+  const BlockSource& s = out.source.back();
+  const Vec3& n = c.point.normal;
+  const Vec3 direction[3] = {n, c.tangent, n.cross(c.tangent)};
+  for (int i = 0; i < count; ++i) {
+    if (i < 3) {
+      const Vec3& d = direction[i];
+      if (s.b >= 0)
+        out.wrench_b.col(row + i) = join(d, (c.point.on_b - w.X[s.b].r).cross(d));
+      if (s.a >= 0)
+        out.wrench_a.col(row + i) = join(-d, -(c.point.on_a - w.X[s.a].r).cross(d));
+    } else {  // rolling about T1, T2, drilling about n: moments
+      const Vec3& d = direction[i == 5 ? 0 : i - 2];
+      if (s.b >= 0) out.wrench_b.col(row + i) = join(Vec3::Zero(), d);
+      if (s.a >= 0) out.wrench_a.col(row + i) = join(Vec3::Zero(), -d);
+    }
   }
 }
 
-namespace {
-
-// The x-axis of a frame laid into a plane, or where it stands upright on it, the y-axis.
-Vec3 in_plane(const Mat3& R, const Vec3& n) {
-  Vec3 t = R.col(0) - n.dot(R.col(0)) * n;
-  if (t.squaredNorm() < 1e-6) t = R.col(1) - n.dot(R.col(1)) * n;
-  return t.normalized();
-}
-
-}  // namespace
-
-Vec3 tangent_of(const Model& model, const Workspace& w, const ContactPair& pair, const Vec3& n) {
-  const ContactShape& s = model.shapes[pair.law.axes == FrictionAxes::a ? pair.a : pair.b];
-  const Mat3 R = shape_pose(w, s).R;
-  return in_plane(R, n);
-}
-
-void add_contact_rows(const Model& model, const Workspace& w, const ContactPair& pair,
-                      const ContactPoint& point, const Vec3& t1, Eigen::Ref<Mat> columns) {
-  const BodyIndex a = model.shapes[pair.a].body, b = model.shapes[pair.b].body;
-  const Vec3 directions[3] = {point.normal, t1, point.normal.cross(t1)};
-  for (int i = 0; i < columns.cols(); ++i) {
-    const Vec3& d = directions[i];
-    add_wrench_row(model, w, b, join(d, point.on_b.cross(d)), 1.0, columns.col(i));
-    add_wrench_row(model, w, a, join(d, point.on_a.cross(d)), -1.0, columns.col(i));
-  }
+Law law_of(const ContactLaw& law) {
+  if (law.mu1 > 0 || law.mu2 > 0) return Coulomb{law.mu1, law.mu2};
+  return Unilateral{};
 }
 
 namespace {
@@ -75,37 +108,41 @@ struct Assembler {
   const Workspace& w;
   Assembly& out;
 
-  bool loaded(const BlockSlot& s) const { return state.Lambda[s.row] > 0; }
-
-  // Opens a block and returns its columns of W, zeroed.
-  auto open(int slot_index, const Law& law, double compliance = 0, double length = 1) {
-    const BlockSlot& s = model.slots[slot_index];
-    const int row = out.problem.add(law, compliance, length);
-    out.slot.push_back(slot_index);
-    out.problem.b.segment(row, s.rows).setZero();
-    out.restitution.segment(row, s.rows).setZero();
+  // Opens a block of a slot, with its impulses of the last step.
+  int open(int slot, const Law& law, BlockSource from, double compliance = 0, double length = 1) {
+    const BlockSlot& s = model.slots[slot];
+    from.slot = slot;
+    const int row = out.open(law, from, compliance, length);
     out.Lambda.segment(row, s.rows) = state.Lambda.segment(s.row, s.rows);
-    auto columns = out.problem.W.middleCols(row, s.rows);
-    columns.setZero();
-    return columns;
+    return row;
   }
-  int last_row() const { return out.problem.blocks.back().row; }
 
   double length_of(const Coordinate& c) const { return c.rotational ? model.length_scale : 1; }
 
+  // A block on a joint coordinate, in the tree or cut.
+  int open_coordinate(int slot, const Law& law, int c, double sign, double compliance) {
+    const CoordinateRow r = coordinate_row(model, w, CoordinateIndex(c));
+    BlockSource from;
+    from.a = r.parent;
+    from.b = r.child;
+    from.velocity = r.velocity;
+    from.sign = sign;
+    const int row = open(slot, law, from, compliance, length_of(model.coordinates[c]));
+    if (r.velocity < 0) set_pair_row(w, from, sign * r.wrench, row, out);
+    return row;
+  }
+
   // Lambda = start - gain (gamma_E - gamma_S) as xi = gamma_E - gamma_S - start/gain + Lambda/gain.
-  void impedance(int slot_index, const Law& law, const Impedance& z, int c) {
-    auto columns = open(slot_index, law, 1 / z.gain, length_of(model.coordinates[c]));
-    add_coordinate_row(model, w, CoordinateIndex(c), columns.col(0));
-    out.problem.b[last_row()] = -terms[c].rate - z.start / z.gain;
+  void impedance(int slot, const Law& law, const Impedance& z, int c) {
+    const int row = open_coordinate(slot, law, c, 1, 1 / z.gain);
+    out.b[row] = -terms[c].rate - z.start / z.gain;
   }
 
   void coordinate(int k, const BlockSlot& s) {
     const Coordinate& c = model.coordinates[s.index];
     if (c.dof.prescribed) {
-      auto columns = open(k, Bilateral{1}, 0, length_of(c));
-      add_coordinate_row(model, w, CoordinateIndex(s.index), columns.col(0));
-      out.problem.b[last_row()] = -terms[s.index].prescribed_rate;
+      const int row = open_coordinate(k, Bilateral{1}, s.index, 1, 0);
+      out.b[row] = -terms[s.index].prescribed_rate;
     } else if (terms[s.index].linear.gain > 0) {
       impedance(k, Bilateral{1}, terms[s.index].linear, s.index);
     }
@@ -115,103 +152,107 @@ struct Assembler {
     if (z.gain > 0) impedance(k, Interval{-z.limit, z.limit}, z, s.index);
   }
   void joint_friction(int k, const BlockSlot& s) {
-    const Coordinate& c = model.coordinates[s.index];
-    const double most = c.dof.friction * dt;
-    auto columns = open(k, Interval{-most, most}, 0, length_of(c));
-    add_coordinate_row(model, w, CoordinateIndex(s.index), columns.col(0));
+    const double most = model.coordinates[s.index].dof.friction * dt;
+    open_coordinate(k, Interval{-most, most}, s.index, 1, 0);
   }
   void joint_limit(int k, const BlockSlot& s) {
     const Coordinate& c = model.coordinates[s.index];
     const bool upper = s.feature == 1;
     const double gap =
         upper ? c.dof.upper - terms[s.index].value : terms[s.index].value - c.dof.lower;
-    if (gap > 0 && !loaded(s)) return;
-    auto columns = open(k, Unilateral{}, 0, length_of(c));
-    add_coordinate_row(model, w, CoordinateIndex(s.index), columns.col(0));
-    if (upper) columns.col(0) = -columns.col(0);
+    if (gap > 0 && !(state.Lambda[s.row] > 0)) return;
+    open_coordinate(k, Unilateral{}, s.index, upper ? -1 : 1, 0);
   }
   void support(int k, const BlockSlot& s) {
     const SupportFriction& f = model.supports[s.index];
-    auto columns = open(k, GivenLoad{f.mu1 * f.load * dt, f.mu2 * f.load * dt});
+    BlockSource from;
+    from.b = f.body;
+    const int row = open(k, GivenLoad{f.mu1 * f.load * dt, f.mu2 * f.load * dt}, from);
     const SE3& X = w.X[f.body];
-    const Vec3 p = X * f.point;
-    const Vec3 t1 = in_plane(X.R, f.normal);
+    const Vec3 arm = X.R * f.point, p = arm + X.r;
+    const Vec3 t1 = in_plane(X.R, f.normal), t2 = f.normal.cross(t1);
     out.supports[s.index] = {0, p, p, f.normal};
     out.support_tangent[s.index] = t1;
-    const Vec3 t2 = f.normal.cross(t1);
-    add_wrench_row(model, w, f.body, join(t1, p.cross(t1)), 1.0, columns.col(0));
-    add_wrench_row(model, w, f.body, join(t2, p.cross(t2)), 1.0, columns.col(1));
+    out.wrench_b.col(row) = join(t1, arm.cross(t1));
+    out.wrench_b.col(row + 1) = join(t2, arm.cross(t2));
   }
-  void contact(int k, const BlockSlot& s) {
-    const ContactPair& p = model.pairs[s.index];
-    const int point = p.slot0 + s.feature;
-    if (out.points[point].gap > 0 && !loaded(s)) return;
-    const bool rough = s.rows == 3;
-    if (rough) out.tangent[point] = tangent_of(model, w, p, out.points[point].normal);
-    auto columns = open(k, rough ? Law(Coulomb{p.law.mu1, p.law.mu2}) : Law(Unilateral{}));
-    add_contact_rows(model, w, p, out.points[point], out.tangent[point], columns);
-    const int row = last_row();
-    // Restitution acts on approach only.
-    if (p.law.restitution > 0)
-      out.restitution[row] = p.law.restitution * std::min(columns.col(0).dot(state.v), 0.0);
+  void cut(int k, const BlockSlot& s) {
+    const Cut& c = model.cuts[s.index];
+    BlockSource from;
+    from.a = c.parent;
+    from.b = c.child;
+    const bool turns = s.kind == BlockKind::cut_rotation;
+    const int row = open(k, Bilateral{s.rows}, from, 0, turns ? model.length_scale : 1);
+    Columns6 wrench;
+    if (turns)
+      cut_rotation_wrenches(model, w, c, wrench);
+    else
+      cut_translation_wrenches(model, w, c, wrench);
+    for (int i = 0; i < s.rows; ++i) set_pair_row(w, from, wrench.col(i), row + i, out);
   }
 
-  void block(int k) {
+  void slot(int k) {
     const BlockSlot& s = model.slots[k];
     switch (s.kind) {
-      case BlockKind::cut_translation: {
-        auto columns = open(k, Bilateral{s.rows});
-        add_cut_translation_rows(model, w, model.cuts[s.index], columns);
-        break;
-      }
-      case BlockKind::cut_rotation: {
-        auto columns = open(k, Bilateral{s.rows}, 0, model.length_scale);
-        add_cut_rotation_rows(model, w, model.cuts[s.index], columns);
-        break;
-      }
+      case BlockKind::cut_translation:
+      case BlockKind::cut_rotation: cut(k, s); break;
       case BlockKind::coordinate: coordinate(k, s); break;
       case BlockKind::motor: motor(k, s); break;
       case BlockKind::joint_friction: joint_friction(k, s); break;
       case BlockKind::joint_limit: joint_limit(k, s); break;
       case BlockKind::support: support(k, s); break;
-      case BlockKind::contact: contact(k, s); break;
     }
+  }
+
+  void contact(int k) {
+    Contact& c = out.contacts[k];
+    c.mode = static_cast<unsigned char>(Mode::open);
+    c.Lambda.fill(0);
+    const ContactImpulse* last = find_contact(state, c.key);
+    if (c.point.gap > 0 && !(last && last->Lambda[0] > 0)) return;
+    const ContactLaw& law = model.contact_laws[c.law];
+    const Law set = law_of(law);
+    BlockSource from;
+    from.contact = k;
+    from.a = model.shapes[c.key.a].body;
+    from.b = model.shapes[c.key.b].body;
+    const int row = out.open(set, from), n = rows_of(set);
+    if (n > 1) c.tangent = tangent_of(model, w, c);
+    set_contact_rows(model, w, c, row, n, out);
+    if (last)
+      for (int i = 0; i < n; ++i) out.Lambda[row + i] = last->Lambda[i];
   }
 };
 
 }  // namespace
 
 void assemble(const Model& model, const State& state, const std::vector<CoordinateTerms>& terms,
-              double dt, const Workspace& work, Assembly& out) {
-  out.problem.clear();
-  out.slot.clear();
+              double dt, const Workspace& work, const std::vector<Vec6>& twists, Assembly& out) {
+  out.clear();
   Assembler assembler{model, state, terms, dt, work, out};
-  for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) assembler.block(k);
-  const int n = out.problem.rows;
-  out.gamma_S.head(n).noalias() = out.problem.W.leftCols(n).transpose() * state.v;
+  for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) assembler.slot(k);
+  for (int k = 0; k < static_cast<int>(out.contacts.size()); ++k) assembler.contact(k);
+  for (std::size_t i = 0; i < out.blocks.size(); ++i) {
+    const Block& k = out.blocks[i];
+    const BlockSource& s = out.source[i];
+    for (int r = k.row; r < k.row + k.rows; ++r) out.gamma_S[r] = out.rate(r, s, twists, state.v);
+    if (s.contact < 0) continue;
+    // Restitution acts on approach only.
+    const double eps = model.contact_laws[out.contacts[s.contact].law].restitution;
+    if (eps > 0) out.restitution[k.row] = eps * std::min(out.gamma_S[k.row], 0.0);
+  }
 }
 
-void condense_mass(const Model& model, const Workspace& w, VecIn v_free, bool form_G,
-                   Inclusion& p) {
-  const int n = p.rows;
-  for (int i = 0; i < n; ++i) {
-    p.Y.col(i) = p.W.col(i);
-    solve_mass(model, w, p.Y.col(i));
-  }
-  p.v_free = v_free;
-  p.c.head(n) = p.b.head(n);
-  p.c.head(n).noalias() += p.W.leftCols(n).transpose() * v_free;
-  p.has_G = form_G;
-  if (!form_G) return;
-  // A row touches the velocities along one or two branches only: G from those.
-  for (int i = 0; i < n; ++i) {
-    p.support.clear();
-    for (int k = 0; k < model.nv; ++k)
-      if (p.W(k, i) != 0) p.support.push_back(k);
-    for (int j = i; j < n; ++j) {
-      double g = 0;
-      for (const int k : p.support) g += p.W(k, i) * p.Y(k, j);
-      p.G(i, j) = p.G(j, i) = g;
+void apply_rows(const Assembly& p, std::vector<Vec6>& wrenches, VecRef impulses) {
+  std::fill(wrenches.begin(), wrenches.end(), Vec6::Zero());
+  impulses.setZero();
+  for (std::size_t i = 0; i < p.blocks.size(); ++i) {
+    const BlockSource& from = p.source[i];
+    for (int r = p.blocks[i].row; r < p.blocks[i].row + p.blocks[i].rows; ++r) {
+      const double Lambda = p.Lambda[r];
+      if (from.velocity >= 0) impulses[from.velocity] += from.sign * Lambda;
+      if (from.a >= 0) wrenches[from.a] += Lambda * p.wrench_a.col(r);
+      if (from.b >= 0) wrenches[from.b] += Lambda * p.wrench_b.col(r);
     }
   }
 }

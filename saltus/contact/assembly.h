@@ -1,11 +1,13 @@
-// The bridge between a Model and the solvers: finds the closed contacts of a state and writes the
-// inclusion problem of one step as plain data.
+// The bridge between a Model and the solvers: writes the inclusion problem of one step as plain
+// data. A row acts on one or two bodies by wrenches, or on one velocity; nothing here is as large
+// as rows times velocities.
 #pragma once
 #include <vector>
 
+#include "saltus/contact/finder.h"
+#include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/impedance.h"
-#include "saltus/dynamics/workspace.h"
-#include "saltus/geometry/gap.h"
+#include "saltus/solvers/forest.h"
 #include "saltus/solvers/inclusion.h"
 
 namespace saltus {
@@ -18,40 +20,61 @@ struct CoordinateTerms {
   double prescribed_rate = 0;  // at the end, for prescribed cut coordinates
 };
 
-struct Assembly {
-  Inclusion problem;
-  Vec Lambda;                          // impulses of the problem's rows (warm start, solution)
-  Vec restitution;                     // eps min(gamma_S, 0) per row, apart from problem.b
-  std::vector<int> slot;               // Model::slots index of each block
-  std::vector<ContactPoint> points;    // of every contact slot   <- find_contacts
-  std::vector<Vec3> tangent;           // T1 of every contact slot <- assemble
-  std::vector<ContactPoint> supports;  // point and normal of every support <- assemble
-  std::vector<Vec3> support_tangent;   // and its T1 <- assemble
-  Vec gamma_S;                         // W' v_S per row           <- assemble
-
-  explicit Assembly(const Model& model);
+// Where a block comes from and what it acts on.
+struct BlockSource {
+  int slot = -1;     // of Model::slots, or
+  int contact = -1;  // of Assembly::contacts
+  int a = -1, b = -1;  // bodies (-1: world); gamma = wrench_b . V_b + wrench_a . V_a, or
+  int velocity = -1;   // gamma = sign v[velocity]
+  double sign = 1;
 };
 
-// Gap functions of every contact slot; needs forward_kinematics.
-void find_contacts(const Model& model, const Workspace& work, std::vector<ContactPoint>& points);
+struct Assembly {
+  std::vector<Block> blocks;  // rows numbered through all
+  std::vector<BlockSource> source;
+  int rows = 0;
+  Mat6X wrench_a, wrench_b;  // per row, inertial axes at the body's origin
+  Vec b;                     // offset: xi = gamma + b + C Lambda
+  Vec restitution;           // eps min(gamma_S, 0), apart from b
+  Vec gamma_S;               // rate of the row at the start velocity
+  Vec Lambda;                // warm start, solution
 
-// T1 in the tangent plane: the x-axis of the shape whose axes carry the friction coefficients.
-[[nodiscard]] Vec3 tangent_of(const Model& model, const Workspace& work, const ContactPair& pair,
-                              const Vec3& normal);
+  std::vector<Contact> contacts;       // those of the configuration   <- ContactFinder
+  std::vector<ContactPoint> supports;  // point and normal of every support <- assemble
+  std::vector<Vec3> support_tangent;   // and its T1 <- assemble
+
+  explicit Assembly(const Model& model);
+  void clear();
+  // Opens a block of `law`; the caller fills its wrenches and b. Returns its first row.
+  int open(const Law& law, const BlockSource& source, double compliance = 0, double length = 1);
+  [[nodiscard]] double rate(int row, const BlockSource& s, const std::vector<Vec6>& twists,
+                            VecIn v) const;
+  [[nodiscard]] Place place(int block) const;
+
+ private:
+  void grow(int rows_needed);
+};
 
 // The blocks that may act in a step of length dt from `state`: cuts, implicit joint terms, motors
 // with limits, joint friction, closed limits, supports, closed contacts. A contact is closed by
-// its gap at the mid-point, and a loaded one stays until its impulse vanishes. Fills blocks, W, b,
-// restitution and the warm start; needs world_columns at the mid-point and find_contacts.
+// its gap at the mid-point, and a loaded one stays until its impulse vanishes. Needs
+// forward_kinematics at the mid-point and the contacts there; twists are those of the start
+// velocity (Forest::twists).
 void assemble(const Model& model, const State& state, const std::vector<CoordinateTerms>& terms,
-              double dt, const Workspace& work, Assembly& assembly);
+              double dt, const Workspace& work, const std::vector<Vec6>& twists,
+              Assembly& assembly);
 
-// Y = M'^-1 W, c = W' v_free + b and, for Delassus solvers, G = W' Y. Needs factor.
-void condense_mass(const Model& model, const Workspace& work, VecIn v_free, bool form_G,
-                   Inclusion& problem);
+// W Lambda: wrenches on bodies (inertial axes at their origins) and impulses on velocities.
+void apply_rows(const Assembly& assembly, std::vector<Vec6>& wrenches, VecRef impulses);
 
-// Adds the unit rows of a contact: normal, and with friction T1 and T2 = n x T1.
-void add_contact_rows(const Model& model, const Workspace& work, const ContactPair& pair,
-                      const ContactPoint& point, const Vec3& tangent, Eigen::Ref<Mat> columns);
+// Fills the wrenches of a contact's rows: normal, T1, T2, then rolling and drilling moments.
+void set_contact_rows(const Model& model, const Workspace& work, const Contact& contact, int row,
+                      int count, Assembly& assembly);
+// The same wrench (about the inertial origin) on body b and, reversed, on body a.
+void set_pair_row(const Workspace& work, const BlockSource& source, const Vec6& wrench, int row,
+                  Assembly& assembly);
+
+// The law and the rows of a contact.
+[[nodiscard]] Law law_of(const ContactLaw& law);
 
 }  // namespace saltus

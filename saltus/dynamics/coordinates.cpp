@@ -26,12 +26,6 @@ Vec6 translation_wrench(const Vec3& direction, const Vec3& point) {
   return join(direction, point.cross(direction));
 }
 
-void add_relative_row(const Model& model, const Workspace& w, const Cut& cut, const Vec6& wrench,
-                      VecRef column) {
-  add_wrench_row(model, w, cut.child, wrench, 1.0, column);
-  add_wrench_row(model, w, cut.parent, wrench, -1.0, column);
-}
-
 // Direction of a cut coordinate in the inertial frame; rotational ones act as pure moments.
 Vec6 coordinate_wrench(const Model& model, const Workspace& w, const Coordinate& c) {
   const Cut& cut = model.cuts[c.cut];
@@ -66,14 +60,11 @@ double coordinate_rate(const Model& model, const Workspace& w, VecIn v, Coordina
   return wrench.head<3>().dot(point_velocity(w, cut.child, p) - point_velocity(w, cut.parent, p));
 }
 
-void add_coordinate_row(const Model& model, const Workspace& w, CoordinateIndex index,
-                        VecRef column) {
+CoordinateRow coordinate_row(const Model& model, const Workspace& w, CoordinateIndex index) {
   const Coordinate& c = model.coordinates[index];
-  if (c.v_index >= 0) {
-    column[c.v_index] += 1;
-    return;
-  }
-  add_relative_row(model, w, model.cuts[c.cut], coordinate_wrench(model, w, c), column);
+  if (c.v_index >= 0) return {c.v_index, -1, -1, Vec6::Zero()};
+  const Cut& cut = model.cuts[c.cut];
+  return {-1, cut.parent, cut.child, coordinate_wrench(model, w, c)};
 }
 
 void cut_translation_gap(const Model& model, const Workspace& w, const Cut& cut, VecRef gap) {
@@ -82,12 +73,11 @@ void cut_translation_gap(const Model& model, const Workspace& w, const Cut& cut,
   for (int i = 0; i < cut.translations; ++i) gap[i] = cut.axes.col(i).dot(d);
 }
 
-void add_cut_translation_rows(const Model& model, const Workspace& w, const Cut& cut,
-                              Eigen::Ref<Mat> columns) {
+void cut_translation_wrenches(const Model& model, const Workspace& w, const Cut& cut,
+                              Columns6& wrenches) {
   const CutFrames f = cut_frames(model, w, cut);
   for (int i = 0; i < cut.translations; ++i)
-    add_relative_row(model, w, cut, translation_wrench(f.parent.R * cut.axes.col(i), f.child.r),
-                     columns.col(i));
+    wrenches.col(i) = translation_wrench(f.parent.R * cut.axes.col(i), f.child.r);
 }
 
 namespace {
@@ -118,12 +108,12 @@ void cut_rotation_gap(const Model& model, const Workspace& w, const Cut& cut, Ve
   }
 }
 
-void add_cut_rotation_rows(const Model& model, const Workspace& w, const Cut& cut,
-                           Eigen::Ref<Mat> columns) {
+void cut_rotation_wrenches(const Model& model, const Workspace& w, const Cut& cut,
+                           Columns6& wrenches) {
   if (cut.rotations == 0) return;
   const CutFrames f = cut_frames(model, w, cut);
   const auto add = [&](int i, const Vec3& axis) {
-    add_relative_row(model, w, cut, join(Vec3::Zero(), axis), columns.col(i));
+    wrenches.col(i) = join(Vec3::Zero(), axis);
   };
   if (cut.rotation == RotationRows::tilt) {
     const auto [u, s] = across(cut.axis);

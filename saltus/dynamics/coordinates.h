@@ -1,5 +1,5 @@
 // Scalar joint coordinates, the same for tree joints and cut ones: value, rate and the row that
-// turns v into the rate. All need forward_kinematics (rows: world_columns).
+// turns v into the rate. All need forward_kinematics.
 #pragma once
 #include "saltus/dynamics/workspace.h"
 
@@ -10,9 +10,15 @@ namespace saltus {
                                       const std::vector<std::int32_t>& turns, CoordinateIndex c);
 [[nodiscard]] double coordinate_rate(const Model& model, const Workspace& work, VecIn v,
                                      CoordinateIndex c);
-// column += row of the coordinate.
-void add_coordinate_row(const Model& model, const Workspace& work, CoordinateIndex c,
-                        VecRef column);
+// The row of a coordinate: one velocity of the tree, or a wrench (about the inertial origin) on the
+// child and its reverse on the parent.
+struct CoordinateRow {
+  int velocity = -1;
+  int parent = -1, child = -1;
+  Vec6 wrench = Vec6::Zero();
+};
+[[nodiscard]] CoordinateRow coordinate_row(const Model& model, const Workspace& work,
+                                           CoordinateIndex c);
 
 // Where the joint's two frames are, inertial frame.
 struct CutFrames {
@@ -23,11 +29,12 @@ struct CutFrames {
 // Gaps of a cut (P0 eq. 12): translation rows in the parent joint frame, rotation rows.
 void cut_translation_gap(const Model& model, const Workspace& work, const Cut& cut, VecRef gap);
 void cut_rotation_gap(const Model& model, const Workspace& work, const Cut& cut, VecRef gap);
-// Adds the rows of the gaps' rates; `columns` has one column a row.
-void add_cut_translation_rows(const Model& model, const Workspace& work, const Cut& cut,
-                              Eigen::Ref<Mat> columns);
-void add_cut_rotation_rows(const Model& model, const Workspace& work, const Cut& cut,
-                           Eigen::Ref<Mat> columns);
+// Wrenches (about the inertial origin, on the child; reversed on the parent) of the gaps' rates,
+// one column a row.
+void cut_translation_wrenches(const Model& model, const Workspace& work, const Cut& cut,
+                              Columns6& wrenches);
+void cut_rotation_wrenches(const Model& model, const Workspace& work, const Cut& cut,
+                           Columns6& wrenches);
 
 // Counts the turns of cut revolute joints: keeps coordinate_value continuous from `before`.
 void update_turns(const Model& model, const Workspace& work, VecIn q, VecIn before,

@@ -7,7 +7,7 @@ namespace saltus {
 
 namespace {
 
-void add_restitution(Assembly& a) {
+void add_restitution(IslandProblem& a) {
   const int n = a.problem.rows;
   a.problem.b.head(n) += a.restitution.head(n);
   a.problem.c.head(n) += a.restitution.head(n);
@@ -25,11 +25,10 @@ struct WorkOfContacts {
   double c0 = 0, c1 = 0, c2 = 0, scale = 0;
 };
 
-WorkOfContacts work_of_contacts(const Model& model, const Assembly& a, VecIn L0, VecIn Le, VecIn g0,
-                                VecIn ge) {
+WorkOfContacts work_of_contacts(const IslandProblem& a, VecIn L0, VecIn Le, VecIn g0, VecIn ge) {
   WorkOfContacts w;
   for (std::size_t i = 0; i < a.problem.blocks.size(); ++i) {
-    if (model.slots[a.slot[i]].kind != BlockKind::contact) continue;
+    if (!a.is_contact[i]) continue;
     const Block& k = a.problem.blocks[i];
     for (int r = k.row; r < k.row + k.rows; ++r) {
       const double L = L0[r], dL = Le[r] - L0[r];
@@ -57,35 +56,38 @@ double largest_share(const WorkOfContacts& w) {
   return low;
 }
 
-SolveReport solve_once(const Solver& solver, Assembly& a, SolverWorkspace& work) {
+SolveReport solve_once(const Solver& solver, IslandProblem& a, SolverWorkspace& work) {
   return solve_inclusion(a.problem, a.Lambda, solver, work);
 }
 
 // gamma_E of the rows: relative velocity without restitution, offset and compliance.
-void end_velocity(const Assembly& a, SolverWorkspace& w, Vec& gamma) {
+void end_velocity(const IslandProblem& a, SolverWorkspace& w, Vec& gamma) {
   const int n = a.problem.rows;
-  w.v = a.problem.v_free;
-  w.v.noalias() += a.problem.Y.leftCols(n) * a.Lambda.head(n);
-  gamma.head(n).noalias() = a.problem.W.leftCols(n).transpose() * w.v;
+  relative_velocity(a.problem, a.Lambda, w.xi, w.v);
+  gamma.head(n) = w.xi.head(n) - a.problem.b.head(n);
+  for (const Block& k : a.problem.blocks)
+    gamma.segment(k.row, k.rows) -= k.compliance * a.Lambda.segment(k.row, k.rows);
 }
 
-ImpactReport resolve_law(const NewtonImpact&, const Model&, const Solver& solver, Assembly& a,
+ImpactReport resolve_law(const NewtonImpact&, const Solver& solver, IslandProblem& a,
                          ImpactScratch&, SolverWorkspace& work) {
   add_restitution(a);
   return {solve_once(solver, a, work), true, 1};
 }
 
-ImpactReport resolve_law(const CappedImpact&, const Model& model, const Solver& solver, Assembly& a,
+ImpactReport resolve_law(const CappedImpact&, const Solver& solver, IslandProblem& a,
                          ImpactScratch& scratch, SolverWorkspace& work) {
   const int n = a.problem.rows;
+  for (Vec* x : {&scratch.Lambda, &scratch.gamma, &scratch.gamma_newton})
+    if (x->size() < n) x->setZero(a.Lambda.size());
   const SolveReport first = solve_once(solver, a, work);
   scratch.Lambda.head(n) = a.Lambda.head(n);
   end_velocity(a, work, scratch.gamma);
   add_restitution(a);
   const SolveReport newton = solve_once(solver, a, work);
-  end_velocity(a, work, work.xi);
-  const double s =
-      largest_share(work_of_contacts(model, a, scratch.Lambda, a.Lambda, scratch.gamma, work.xi));
+  end_velocity(a, work, scratch.gamma_newton);
+  const double s = largest_share(
+      work_of_contacts(a, scratch.Lambda, a.Lambda, scratch.gamma, scratch.gamma_newton));
   if (s < 1)
     a.Lambda.head(n) = scratch.Lambda.head(n) + s * (a.Lambda.head(n) - scratch.Lambda.head(n));
   return {worse(first, newton), true, s};
@@ -97,11 +99,10 @@ std::string_view name_of(const ImpactLaw& law) {
   return std::visit([](const auto& l) { return l.name; }, law);
 }
 
-ImpactReport resolve(const ImpactLaw& law, const Model& model, const Solver& solver, Assembly& a,
+ImpactReport resolve(const ImpactLaw& law, const Solver& solver, IslandProblem& a,
                      ImpactScratch& scratch, SolverWorkspace& work) {
   if (a.restitution.head(a.problem.rows).isZero(0)) return {solve_once(solver, a, work), false, 1};
-  return std::visit([&](const auto& l) { return resolve_law(l, model, solver, a, scratch, work); },
-                    law);
+  return std::visit([&](const auto& l) { return resolve_law(l, solver, a, scratch, work); }, law);
 }
 
 }  // namespace saltus

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "saltus/contact/assembly.h"
+#include "saltus/contact/islands.h"
 #include "saltus/solvers/prox.h"
 
 namespace saltus {
@@ -28,16 +28,14 @@ struct ImpactReport {
   double s = 1;         // share of the restitution that energy allowed
 };
 
-// The inelastic solution and its end velocities; sized once.
+// The inelastic solution and end velocities; grows with the problem.
 struct ImpactScratch {
-  Vec Lambda, gamma;
-  explicit ImpactScratch(const Model& model)
-      : Lambda(Vec::Zero(model.lambda_rows)), gamma(Vec::Zero(model.lambda_rows)) {}
+  Vec Lambda, gamma, gamma_newton;
 };
 
-// Solves the assembled problem for assembly.Lambda.
-[[nodiscard]] ImpactReport resolve(const ImpactLaw& law, const Model& model, const Solver& solver,
-                                   Assembly& assembly, ImpactScratch& scratch,
+// Solves an island's problem for its Lambda.
+[[nodiscard]] ImpactReport resolve(const ImpactLaw& law, const Solver& solver,
+                                   IslandProblem& island, ImpactScratch& scratch,
                                    SolverWorkspace& work);
 
 [[nodiscard]] std::string_view name_of(const ImpactLaw& law);

@@ -8,13 +8,20 @@
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
 
 namespace saltus {
 
 StepWorkspace::StepWorkspace(const Model& model)
-    : work(model), assembly(model), impact(model), projection(model) {
+    : work(model),
+      finder(model),
+      assembly(model),
+      islands(model),
+      projection(model),
+      twists(model.bodies.size(), Vec6::Zero()),
+      wrenches(model.bodies.size(), Vec6::Zero()) {
   const auto n = static_cast<Eigen::Index>(model.coordinates.size());
-  solver.reserve(model.lambda_rows, static_cast<int>(model.slots.size()), model.nv);
+  mass.resize(forest_shape(model));
   terms.resize(n);
   commands.resize(n);
   passive.resize(n);
@@ -61,8 +68,6 @@ struct Stepper {
     advance(m, w.q_M, s.v, 0.5 * o.dt);
     place_prescribed(w.q_M, t.M);
     forward_kinematics(m, w.q_M, s.v, w.work);
-    world_columns(m, w.work);
-    crba(m, w.work);
   }
 
   void read_motors() {
@@ -81,12 +86,27 @@ struct Stepper {
     }
   }
 
+  // An explicit impulse along a cut coordinate, as wrenches on its two bodies.
+  void add_impulse(int c, double impulse) {
+    const CoordinateRow r = coordinate_row(m, w.work, CoordinateIndex(c));
+    const auto on = [&](int body, double sign) {
+      if (body < 0) return;
+      const Vec3 f = sign * impulse * r.wrench.head<3>();
+      w.wrenches[body] +=
+          join(f, sign * impulse * r.wrench.tail<3>() - w.work.X[body].r.cross(f));
+    };
+    on(r.child, 1);
+    on(r.parent, -1);
+  }
+
   // Impedances of all coordinates; those of the tree go to the diagonal, those of cuts become
   // blocks, and what is explicit is an impulse.
   void joint_terms() {
     read_motors();
     w.extra.setZero();
     w.start_impulse.setZero();
+    w.cut_impulses = false;
+    if (!m.cuts.empty()) std::fill(w.wrenches.begin(), w.wrenches.end(), Vec6::Zero());
     for (int c = 0; c < coordinate_count(); ++c) {
       CoordinateTerms& k = w.terms[c];
       const Coordinate& coordinate = m.coordinates[c];
@@ -113,13 +133,19 @@ struct Stepper {
         w.extra[coordinate.v_index] += k.linear.gain;
         w.start_impulse[coordinate.v_index] += k.linear.start;
       } else if (k.linear.gain == 0 && k.linear.start != 0) {
-        w.work.column.setZero();
-        add_coordinate_row(m, w.work, CoordinateIndex(c), w.work.column);
-        w.start_impulse += k.linear.start * w.work.column;
+        add_impulse(c, k.linear.start);
+        w.cut_impulses = true;
       }
     }
     for (const Prescribed& p : act.prescribed)
       w.terms[p.coordinate].prescribed_rate = rate(p.r, t.E);
+  }
+
+  // Explicit impulses of cut coordinates, in the velocities; needs the forest.
+  void cut_impulses() {
+    if (!w.cut_impulses) return;
+    w.mass.gather(w.wrenches, w.rhs);
+    w.start_impulse += w.rhs;
   }
 
   void user_forces() {
@@ -138,11 +164,11 @@ struct Stepper {
       for (const Prescribed& p : act.prescribed)
         if (const int i = m.coordinates[p.coordinate].v_index; i >= 0)
           w.drive[i] = rate(p.r, t.E) - s.v[i];
-      multiply_mass(m, w.work, w.drive, w.v_free);
+      w.mass.multiply(w.drive, w.v_free);
       w.rhs -= w.v_free;
     }
-    solve_mass(m, w.work, w.rhs);
-    w.v_free = s.v + w.rhs;
+    w.mass.solve(-1, w.rhs.data(), nullptr, w.v_free.data(), nullptr);
+    w.v_free += s.v;
     if (m.any_prescribed) w.v_free += w.drive;
   }
 
@@ -162,61 +188,110 @@ struct Stepper {
 
   [[nodiscard]] bool form_G() const { return options_of(o.solver).on == ProxOptions::On::delassus; }
 
-  void end_velocity() {
-    const Inclusion& p = w.assembly.problem;
-    w.v_E = w.v_free;
-    w.v_E.noalias() += p.Y.leftCols(p.rows) * w.assembly.Lambda.head(p.rows);
+  // Every island on its own.
+  void solve_islands(StepReport& report) {
+    w.islands.partition(m, w.assembly);
+    report.islands = w.islands.count();
+    for (int i = 0; i < w.islands.count(); ++i) {
+      const Island& island = w.islands[i];
+      form_island(m, w.assembly, island, w.v_free, form_G(), w.mass, w.island);
+      w.solver.fit(w.island.problem);
+      const ImpactReport r = resolve(o.impact, o.solver, w.island, w.impact, w.solver);
+      store_impulses(island, w.island, w.assembly);
+      if (r.solve.worst_block >= 0 && r.solve.residual >= report.impact.solve.residual)
+        report.worst = w.assembly.place(island.blocks[r.solve.worst_block]);
+      merge(report.impact, r);
+    }
   }
 
-  void store_impulses() {
+  // The step is as good as its worst island.
+  static void merge(ImpactReport& all, const ImpactReport& one) {
+    all.solve.iterations = std::max(all.solve.iterations, one.solve.iterations);
+    all.solve.residual = std::max(all.solve.residual, one.solve.residual);
+    all.solve.converged = all.solve.converged && one.solve.converged;
+    all.impact = all.impact || one.impact;
+    all.s = std::min(all.s, one.s);
+  }
+
+  void end_velocity() {
+    apply_rows(w.assembly, w.wrenches, w.rhs);
+    w.mass.solve(-1, w.rhs.data(), w.wrenches.data(), w.v_E.data(), nullptr);
+    w.v_E += w.v_free;
+    w.mass.twists(w.v_E, w.twists);
+  }
+
+  void keep_impulses() {
     s.Lambda.setZero();
     std::fill(s.mode.begin(), s.mode.end(), static_cast<unsigned char>(Mode::open));
-    std::fill(w.projection.persistent.begin(), w.projection.persistent.end(), 0);
-    std::fill(w.projection.sticking.begin(), w.projection.sticking.end(), 0);
-    for (std::size_t b = 0; b < w.assembly.problem.blocks.size(); ++b) {
-      const Block& k = w.assembly.problem.blocks[b];
-      const BlockSlot& slot = m.slots[w.assembly.slot[b]];
+    s.contacts.clear();
+    w.projection.held.clear();
+    for (std::size_t b = 0; b < w.assembly.blocks.size(); ++b) {
+      const Block& k = w.assembly.blocks[b];
+      const BlockSource& from = w.assembly.source[b];
       const auto Lambda = w.assembly.Lambda.segment(k.row, k.rows);
-      s.Lambda.segment(slot.row, slot.rows) = Lambda;
       const Mode mode = mode_of(k, Lambda);
-      s.mode[w.assembly.slot[b]] = static_cast<unsigned char>(mode);
-      if (slot.kind != BlockKind::contact || mode == Mode::open) continue;
+      if (from.slot >= 0) {
+        const BlockSlot& slot = m.slots[from.slot];
+        s.Lambda.segment(slot.row, slot.rows) = Lambda;
+        s.mode[from.slot] = static_cast<unsigned char>(mode);
+        continue;
+      }
+      if (mode == Mode::open) continue;
+      Contact& c = w.assembly.contacts[from.contact];
+      c.mode = static_cast<unsigned char>(mode);
+      ContactImpulse kept;
+      kept.key = c.key;
+      kept.mode = c.mode;
+      for (int i = 0; i < k.rows; ++i) kept.Lambda[i] = c.Lambda[i] = Lambda[i];
+      s.contacts.push_back(kept);  // contacts are sorted by key, and so are these
       // A contact that carries load and does not part again is held closed by the correction.
-      const int point = m.pairs[slot.index].slot0 + slot.feature;
-      const double gamma_E = w.assembly.problem.W.col(k.row).dot(w.v_E);
-      w.projection.persistent[point] = std::abs(gamma_E) < 1e-7;
-      w.projection.sticking[point] = k.rows == 3 && mode == Mode::stick;
+      const double gamma_E = w.assembly.rate(k.row, from, w.twists, w.v_E);
+      if (std::abs(gamma_E) < 1e-7)
+        w.projection.held.push_back({c.key, k.rows >= 3 && mode == Mode::stick});
     }
   }
 
   // Work of every block over the step: Lambda . (gamma_S + gamma_E)/2 is exactly its share of the
   // change of v' M(q_M) v / 2.
   void block_work(EnergyTerms& e) {
-    const Inclusion& p = w.assembly.problem;
+    const Assembly& p = w.assembly;
     for (std::size_t b = 0; b < p.blocks.size(); ++b) {
       const Block& k = p.blocks[b];
+      const BlockSource& from = p.source[b];
       double work[3] = {0, 0, 0};
       double sum = 0;
       for (int i = 0; i < k.rows; ++i) {
         const int r = k.row + i;
         const double one =
-            w.assembly.Lambda[r] * 0.5 * (w.assembly.gamma_S[r] + p.W.col(r).dot(w.v_E));
+            p.Lambda[r] * 0.5 * (p.gamma_S[r] + p.rate(r, from, w.twists, w.v_E));
         if (i < 3) work[i] = one;
         sum += one;
       }
-      switch (m.slots[w.assembly.slot[b]].kind) {
-        case BlockKind::contact:
-          e.contacts += work[0];
-          e.friction += sum - work[0];
-          break;
+      if (from.contact >= 0) {
+        e.contacts += work[0];
+        e.friction += sum - work[0];
+        continue;
+      }
+      switch (m.slots[from.slot].kind) {
         case BlockKind::support: e.friction += sum; break;
         case BlockKind::motor: e.motors += sum; break;
         case BlockKind::coordinate:
-          if (m.coordinates[m.slots[w.assembly.slot[b]].index].dof.prescribed) e.prescribed += sum;
+          if (m.coordinates[m.slots[from.slot].index].dof.prescribed) e.prescribed += sum;
           break;  // impedances: joint_work
         default: e.joints += sum;
       }
     }
+  }
+
+  // Rate of a cut coordinate at the end velocity, rows at the mid-point.
+  [[nodiscard]] double cut_rate(int c) const {
+    const CoordinateRow r = coordinate_row(m, w.work, CoordinateIndex(c));
+    const auto part = [&](int body) {
+      if (body < 0) return 0.0;
+      const Vec3 f = r.wrench.head<3>();
+      return join(f, r.wrench.tail<3>() - w.work.X[body].r.cross(f)).dot(w.twists[body]);
+    };
+    return part(r.child) - part(r.parent);
   }
 
   void joint_work(EnergyTerms& e) {
@@ -227,18 +302,14 @@ struct Stepper {
       if (k.v_index >= 0) {
         rate_E = w.v_E[k.v_index];
       } else {
-        w.work.column.setZero();
-        add_coordinate_row(m, w.work, CoordinateIndex(c), w.work.column);
-        rate_E = w.work.column.dot(w.v_E);
+        rate_E = cut_rate(c);
       }
       const double mean = 0.5 * (rate_S + rate_E);
       w.motor_force[c] = 0;
       if (k.dof.prescribed) continue;
       e.dampers -= o.dt * k.dof.damping * mean * mean;
       if (w.terms[c].limited.gain > 0) {
-        for (const BlockSlot& slot : m.slots)
-          if (slot.kind == BlockKind::motor && slot.index == c)
-            w.motor_force[c] = s.Lambda[slot.row] / o.dt;
+        w.motor_force[c] = s.Lambda[m.slots[m.motor_slot[c]].row] / o.dt;
         continue;  // its work is the block's
       }
       const double impulse = w.motor[c].start - w.motor[c].gain * (rate_E - rate_S);
@@ -250,11 +321,12 @@ struct Stepper {
   // Force of prescribed tree coordinates: what M dv = impulses + W Lambda + drive dt lacks.
   void drive_work(EnergyTerms& e) {
     if (!m.any_prescribed) return;
-    const Inclusion& p = w.assembly.problem;
+    apply_rows(w.assembly, w.wrenches, w.rhs);
+    w.mass.gather(w.wrenches, w.drive);
+    w.impulse += w.drive + w.rhs;
     w.rhs = w.v_E - s.v;
-    multiply_mass(m, w.work, w.rhs, w.drive);
+    w.mass.multiply(w.rhs, w.drive);
     w.drive -= w.impulse;
-    w.drive.noalias() -= p.W.leftCols(p.rows) * w.assembly.Lambda.head(p.rows);
     for (int i = 0; i < m.nv; ++i) {
       w.drive[i] = m.prescribed[i] ? w.drive[i] / o.dt : 0;
       e.prescribed += o.dt * w.drive[i] * 0.5 * (s.v[i] + w.v_E[i]);
@@ -290,7 +362,8 @@ struct Stepper {
     update_turns(m, w.work, s.q, w.values_start, s.turns);
     mechanical_energy(e);
     const double before = e.total();
-    report.projection = project(m, o.projection, s.q, s.v, s.turns, w.work, w.projection);
+    report.projection =
+        project(m, o.projection, s.q, s.v, s.turns, w.work, w.mass, w.finder, w.projection);
     if (report.projection.iterations > 0) {
       mechanical_energy(e);
       e.correction = e.total() - before;
@@ -321,23 +394,26 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
   k.start();        // q_M; kinematics and M there
   k.joint_terms();  // springs, dampers, motors
   k.user_forces();
-  if (!factor(m, w.extra, w.work)) {
+  load_mass(m, w.work, w.extra, w.mass);
+  k.cut_impulses();
+  if (!w.mass.factor()) {
     report.singular = true;
+    report.culprit = w.mass.culprit();
     return report;
   }
   k.smooth_velocity();  // M (v_free - v_S) = dt h
-  find_contacts(m, w.work, w.assembly.points);
-  assemble(m, s, w.terms, o.dt, w.work, w.assembly);
-  condense_mass(m, w.work, w.v_free, k.form_G(), w.assembly.problem);
-  report.impact = resolve(o.impact, m, o.solver, w.assembly, w.impact, w.solver);
-  if (const int b = report.solve().worst_block; b >= 0) report.worst_slot = w.assembly.slot[b];
+  w.finder.find(m, w.work, contact_margin(m), w.assembly.contacts);
+  w.mass.twists(s.v, w.twists);
+  assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
+  report.contacts = static_cast<int>(w.assembly.contacts.size());
+  k.solve_islands(report);
   k.end_velocity();  // v_E = v_free + M^-1 W Lambda
   report.culprit = first_diverged(m, w.v_E, o.dt);
   if (report.culprit >= 0) {
     report.diverged = true;
     return report;
   }
-  k.store_impulses();
+  k.keep_impulses();
   k.finish(report);
   return report;
 }

@@ -37,7 +37,8 @@ struct StepReport {
   bool singular = false;  // the mass matrix has no inverse
   bool diverged = false;  // see divergence_speed
   int culprit = -1;       // the velocity that diverged
-  int worst_slot = -1;    // the model slot of the largest residual
+  Place worst;            // where the largest residual is
+  int islands = 0, contacts = 0;  // of the step
   [[nodiscard]] const SolveReport& solve() const { return impact.solve; }
 };
 
@@ -45,14 +46,20 @@ struct StepReport {
 struct StepWorkspace {
   explicit StepWorkspace(const Model& model);
 
-  Workspace work;     // kinematics and mass, at the mid-point, then at the end
-  Assembly assembly;  // the inclusion of the step
+  Workspace work;     // kinematics, at the mid-point, then at the end
+  Forest mass;        // M and its factor, at the mid-point, then at the end
+  ContactFinder finder;
+  Assembly assembly;  // the rows of the step
+  Islands islands;
+  IslandProblem island;  // the one being solved
   SolverWorkspace solver;
   ImpactScratch impact;
   ProjectionWorkspace projection;
   std::vector<CoordinateTerms> terms;  // per coordinate
   std::vector<MotorCommand> commands;  // per coordinate
   std::vector<Impedance> passive, motor;
+  std::vector<Vec6> twists, wrenches;  // of bodies, inertial axes at their origins
+  bool cut_impulses = false;           // wrenches hold explicit impulses of cut coordinates
   Vec values_start;  // coordinate values at the start of the step
   Vec q_M, v_S, v_E, v_free, v_before, extra, impulse, start_impulse, tau_user, rhs;
   Vec drive;          // force of each prescribed velocity over the step [N m] or [N]

@@ -6,19 +6,18 @@
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
 
 namespace saltus {
 
 ProjectionWorkspace::ProjectionWorkspace(const Model& model)
     : assembly(model),
+      islands(model),
+      wrenches(model.bodies.size(), Vec6::Zero()),
       zero(Vec::Zero(model.nv)),
       displacement(Vec::Zero(model.nv)),
-      persistent(model.contact_slots, 0),
-      sticking(model.contact_slots, 0),
-      target(Vec::Zero(static_cast<Eigen::Index>(model.coordinates.size()))) {
-  solver.reserve(model.lambda_rows, static_cast<int>(model.slots.size()) * 2, model.nv);
-  assembly.problem.reserve(model.lambda_rows, static_cast<int>(model.slots.size()) * 2, model.nv);
-}
+      impulse(Vec::Zero(model.nv)),
+      target(Vec::Zero(static_cast<Eigen::Index>(model.coordinates.size()))) {}
 
 namespace {
 
@@ -29,7 +28,7 @@ constexpr double contact_target = 1e-10;  // [m]
 
 struct Violation {
   double joint = 0, penetration = 0, contact = 0;  // contact: also gaps of persistent contacts
-  int deepest = -1;                                // slot
+  Place deepest;
 };
 
 struct Corrector {
@@ -37,7 +36,17 @@ struct Corrector {
   VecIn v;
   const std::vector<std::int32_t>& turns;
   Workspace& w;
+  Forest& mass;
+  ContactFinder& finder;
   ProjectionWorkspace& p;
+
+  [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
+    const auto at = std::lower_bound(p.held.begin(), p.held.end(), key,
+                                     [](const HeldContact& c, const ContactKey& k) {
+                                       return c.key < k;
+                                     });
+    return at != p.held.end() && at->key == key ? &*at : nullptr;
+  }
 
   double limit_gap(VecIn q, const BlockSlot& s) const {
     const JointDof& dof = model.coordinates[s.index].dof;
@@ -68,91 +77,114 @@ struct Corrector {
   Violation measure(VecIn q) {
     Violation worst;
     Vec6 gap;
-    find_contacts(model, w, p.assembly.points);
-    for (std::size_t i = 0; i < model.slots.size(); ++i) {
-      const BlockSlot& s = model.slots[i];
+    finder.find(model, w, contact_margin(model), p.assembly.contacts);
+    for (const BlockSlot& s : model.slots) {
       if (bilateral_gap(q, s, gap.head(s.rows))) {
         worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
-      } else if (s.kind == BlockKind::contact) {
-        const int k = model.pairs[s.index].slot0 + s.feature;
-        const double g = p.assembly.points[k].gap;
-        if (-g > worst.penetration) {
-          worst.penetration = -g;
-          worst.deepest = static_cast<int>(i);
-        }
-        worst.contact = std::max(worst.contact, p.persistent[k] ? std::abs(g) : -g);
       } else if (s.kind == BlockKind::joint_limit) {
         worst.contact = std::max(worst.contact, -limit_gap(q, s));
       }
     }
+    for (const Contact& c : p.assembly.contacts) {
+      const double g = c.point.gap;
+      if (-g > worst.penetration) {
+        worst.penetration = -g;
+        worst.deepest = {-1, c.key.a, c.key.b, c.key.feature};
+      }
+      worst.contact = std::max(worst.contact, held(c.key) ? std::abs(g) : -g);
+    }
     return worst;
   }
 
-  // Adds a block of the correction problem; its velocities are displacements [m], its c gaps.
-  auto open(const Law& law) {
-    const int row = p.assembly.problem.add(law, 0, 1);
-    auto columns = p.assembly.problem.W.middleCols(row, rows_of(law));
-    columns.setZero();
-    p.assembly.problem.b.segment(row, rows_of(law)).setZero();
-    p.assembly.Lambda.segment(row, rows_of(law)).setZero();
-    return columns;
+  // Blocks of the correction problem: velocities are displacements [m], offsets gaps.
+  void add_contact(int k) {
+    Contact& c = p.assembly.contacts[k];
+    const HeldContact* h = held(c.key);
+    if (!h && c.point.gap >= 0) return;
+    BlockSource from;
+    from.contact = k;
+    from.a = model.shapes[c.key.a].body;
+    from.b = model.shapes[c.key.b].body;
+    const bool stays = h && h->sticking;
+    if (stays) c.tangent = tangent_of(model, w, c);
+    const int n = stays ? 3 : 1;
+    const int row = p.assembly.open(h ? Law(Bilateral{n}) : Law(Unilateral{}), from);
+    set_contact_rows(model, w, c, row, n, p.assembly);
+    p.assembly.b[row] = c.point.gap;
   }
 
-  void add_contact(const BlockSlot& s) {
-    const ContactPair& pair = model.pairs[s.index];
-    const int k = pair.slot0 + s.feature;
-    const ContactPoint& point = p.assembly.points[k];
-    if (!p.persistent[k] && point.gap >= 0) return;
-    const bool stays = p.persistent[k] != 0;
-    const Vec3 t1 = tangent_of(model, w, pair, point.normal);
-    auto columns = open(stays ? Law(Bilateral{1}) : Law(Unilateral{}));
-    add_contact_rows(model, w, pair, point, t1, columns);
-    p.assembly.problem.b[p.assembly.problem.rows - 1] = point.gap;
-    if (!stays || !p.sticking[k]) return;
-    const int normal = p.assembly.problem.rows - 1;
-    open(Bilateral{2});
-    auto all = p.assembly.problem.W.middleCols(normal, 3);  // the normal row again, and T1, T2
-    all.setZero();
-    add_contact_rows(model, w, pair, point, t1, all);
+  void add_bilateral(int k, const BlockSlot& s, const Vec6& gap) {
+    BlockSource from;
+    from.slot = k;
+    Columns6 wrench = Columns6::Zero();
+    if (s.kind == BlockKind::coordinate) {
+      const CoordinateRow r = coordinate_row(model, w, CoordinateIndex(s.index));
+      from.a = r.parent;
+      from.b = r.child;
+      wrench.col(0) = r.wrench;
+    } else {
+      const Cut& cut = model.cuts[s.index];
+      from.a = cut.parent;
+      from.b = cut.child;
+      if (s.kind == BlockKind::cut_translation)
+        cut_translation_wrenches(model, w, cut, wrench);
+      else
+        cut_rotation_wrenches(model, w, cut, wrench);
+    }
+    const int row = p.assembly.open(Bilateral{s.rows}, from);
+    for (int i = 0; i < s.rows; ++i) set_pair_row(w, from, wrench.col(i), row + i, p.assembly);
+    p.assembly.b.segment(row, s.rows) = gap.head(s.rows);
+  }
+
+  void add_limit(int k, const BlockSlot& s, double gap) {
+    const CoordinateRow r = coordinate_row(model, w, CoordinateIndex(s.index));
+    BlockSource from;
+    from.slot = k;
+    from.a = r.parent;
+    from.b = r.child;
+    from.velocity = r.velocity;
+    from.sign = s.feature == 1 ? -1 : 1;
+    const int row = p.assembly.open(Unilateral{}, from);
+    if (r.velocity < 0) set_pair_row(w, from, from.sign * r.wrench, row, p.assembly);
+    p.assembly.b[row] = gap;
   }
 
   void assemble_gaps(VecIn q) {
-    p.assembly.problem.clear();
+    p.assembly.clear();
     Vec6 gap;
-    for (const BlockSlot& s : model.slots) {
+    for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) {
+      const BlockSlot& s = model.slots[k];
       if (bilateral_gap(q, s, gap.head(s.rows))) {
-        auto columns = open(Bilateral{s.rows});
-        if (s.kind == BlockKind::cut_translation)
-          add_cut_translation_rows(model, w, model.cuts[s.index], columns);
-        else if (s.kind == BlockKind::cut_rotation)
-          add_cut_rotation_rows(model, w, model.cuts[s.index], columns);
-        else
-          add_coordinate_row(model, w, CoordinateIndex(s.index), columns.col(0));
-        p.assembly.problem.b.segment(p.assembly.problem.rows - s.rows, s.rows) = gap.head(s.rows);
-      } else if (s.kind == BlockKind::joint_limit && limit_gap(q, s) < 0) {
-        auto columns = open(Unilateral{});
-        add_coordinate_row(model, w, CoordinateIndex(s.index), columns.col(0));
-        if (s.feature == 1) columns.col(0) = -columns.col(0);
-        p.assembly.problem.b[p.assembly.problem.rows - 1] = limit_gap(q, s);
-      } else if (s.kind == BlockKind::contact) {
-        add_contact(s);
+        add_bilateral(k, s, gap);
+      } else if (s.kind == BlockKind::joint_limit) {
+        if (const double g = limit_gap(q, s); g < 0) add_limit(k, s, g);
       }
+    }
+    for (int k = 0; k < static_cast<int>(p.assembly.contacts.size()); ++k) add_contact(k);
+    p.assembly.gamma_S.head(p.assembly.rows).setZero();
+  }
+
+  void solve_islands() {
+    ProxGaussSeidel solver;
+    solver.tolerance = 0.1 * contact_target;
+    solver.max_iterations = 2000;
+    p.islands.partition(model, p.assembly);
+    for (int i = 0; i < p.islands.count(); ++i) {
+      form_island(model, p.assembly, p.islands[i], p.zero, true, mass, p.island);
+      p.solver.fit(p.island.problem);
+      // What the solver leaves is measured again and, if it matters, corrected in the next round.
+      (void)solve_inclusion(p.island.problem, p.island.Lambda, solver, p.solver);
+      store_impulses(p.islands[i], p.island, p.assembly);
     }
   }
 
   void correct(VecRef q) {
-    world_columns(model, w);
     assemble_gaps(q);
-    crba(model, w);
-    if (!factor(model, p.zero, w)) return;
-    condense_mass(model, w, p.zero, true, p.assembly.problem);
-    ProxGaussSeidel solver;
-    solver.tolerance = 0.1 * contact_target;
-    solver.max_iterations = 2000;
-    // What the solver leaves is measured again and, if it matters, corrected in the next round.
-    (void)solve(p.assembly.problem, p.assembly.Lambda, solver, p.solver);
-    const int n = p.assembly.problem.rows;
-    p.displacement.noalias() = p.assembly.problem.Y.leftCols(n) * p.assembly.Lambda.head(n);
+    load_mass(model, w, p.zero, mass);
+    if (!mass.factor()) return;
+    solve_islands();
+    apply_rows(p.assembly, p.wrenches, p.impulse);
+    mass.solve(-1, p.impulse.data(), p.wrenches.data(), p.displacement.data(), nullptr);
     advance(model, q, p.displacement, 1.0);
     forward_kinematics(model, q, v, w);
   }
@@ -176,9 +208,9 @@ struct Corrector {
 }  // namespace
 
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
-                         const std::vector<std::int32_t>& turns, Workspace& work,
-                         ProjectionWorkspace& scratch) {
-  Corrector corrector{model, v, turns, work, scratch};
+                         const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
+                         ContactFinder& finder, ProjectionWorkspace& scratch) {
+  Corrector corrector{model, v, turns, work, mass, finder, scratch};
   Violation now = corrector.measure(q);
   ProjectionReport report;
   report.raw_penetration = now.penetration;

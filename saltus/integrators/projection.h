@@ -10,7 +10,7 @@
 #pragma once
 #include <string_view>
 
-#include "saltus/contact/assembly.h"
+#include "saltus/contact/islands.h"
 #include "saltus/solvers/prox.h"
 
 namespace saltus {
@@ -21,22 +21,31 @@ struct ProjectionReport {
   double raw_penetration = 0, penetration = 0;  // before and after [m]
   double raw_joint_gap = 0, joint_gap = 0;      // [m]; rotations times the length scale
   int iterations = 0;
-  int deepest = -1;  // the model slot of the largest penetration after the correction
+  Place deepest;  // where the largest penetration is after the correction
+};
+
+// A contact that carried load and did not part: held closed and, where it stuck, in place.
+struct HeldContact {
+  ContactKey key;
+  bool sticking = false;
 };
 
 struct ProjectionWorkspace {
   explicit ProjectionWorkspace(const Model& model);
   Assembly assembly;
+  Islands islands;
+  IslandProblem island;
   SolverWorkspace solver;
-  Vec zero, displacement;
-  std::vector<char> persistent, sticking;  // per contact slot: held closed, and held in place
-  Vec target;                              // prescribed cut coordinates: r(t_E), per coordinate
+  std::vector<Vec6> wrenches;
+  Vec zero, displacement, impulse;
+  std::vector<HeldContact> held;  // sorted by key; from the step
+  Vec target;                     // prescribed cut coordinates: r(t_E), per coordinate
 };
 
 // Corrects q in place. `work` holds the kinematics at the given q and returns with those of the
 // corrected q; v is only passed through to the kinematics.
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
-                         const std::vector<std::int32_t>& turns, Workspace& work,
-                         ProjectionWorkspace& scratch);
+                         const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
+                         ContactFinder& finder, ProjectionWorkspace& scratch);
 
 }  // namespace saltus

@@ -18,12 +18,15 @@ int count(std::size_t n) { return static_cast<int>(n); }
 
 TableSpec contact_table() {
   return {"contacts",
-          {{"slot", Type::i32, 1, "", "index into header.contact_slots"},
+          {{"kind", Type::u8, 1, "", "0 contact of two shapes, 1 support friction"},
+           {"a", Type::i32, 1, "", "first shape, of header.shapes; a support: -1"},
+           {"b", Type::i32, 1, "", "second shape; a support: its body, of header.bodies"},
+           {"feature", Type::i32, 1, "", "which of the pair's points"},
            {"mode", Type::u8, 1, "", "0 open, 1 stick, 2 slip"},
            {"gap", Type::f64, 1, "m", "at the mid-point of the step, before the correction"},
            {"point", Type::f64, 3, "m", "inertial frame"},
-           {"normal", Type::f64, 3, "", "from the first body of the slot to the second"},
-           {"impulse", Type::f64, 3, "N s", "of the last step on the second body, inertial frame"},
+           {"normal", Type::f64, 3, "", "from the first to the second"},
+           {"impulse", Type::f64, 3, "N s", "of the last step on the second, inertial frame"},
            {"normal_impulse", Type::f64, 1, "N s", "its normal part; a support's given load"}}};
 }
 
@@ -79,7 +82,6 @@ Json shape_json(const ContactShape& s) {
   return j;
 }
 
-// Contact slots are numbered as they stand in Model::slots; their names live in the header.
 Json header_json(const Scene& scene, const System& system) {
   const Model& m = system.model;
   Json j;
@@ -98,23 +100,8 @@ Json header_json(const Scene& scene, const System& system) {
   for (const Coordinate& c : m.coordinates) j["coordinates"].push_back(c.name);
   j["shapes"] = Json::array();
   for (const ContactShape& s : m.shapes) j["shapes"].push_back(shape_json(s));
-  j["contact_slots"] = Json::object();
-  for (std::size_t k = 0; k < m.slots.size(); ++k) {
-    const BlockSlot& s = m.slots[k];
-    Json slot;
-    if (s.kind == BlockKind::contact) {
-      const ContactPair& p = m.pairs[s.index];
-      slot = {{"kind", "contact"},
-              {"a", m.shapes[p.a].name},
-              {"b", m.shapes[p.b].name},
-              {"feature", s.feature}};
-    } else if (s.kind == BlockKind::support) {
-      slot = {{"kind", "support"}, {"a", "world"}, {"b", m.bodies[m.supports[s.index].body].name}};
-    } else {
-      continue;
-    }
-    j["contact_slots"][std::to_string(k)] = slot;
-  }
+  j["supports"] = m.supports.size();
+  j["contact_laws"] = m.contact_laws.size();
   j["probes"] = Json::array();
   for (const Probe& p : scene.probes)
     j["probes"].push_back(
@@ -137,42 +124,43 @@ Recorder::Recorder(const std::string& path, const Scene& scene, const System& sy
       writer_(path, spec_, publish),
       dt_(scene.integrator.dt) {}
 
+void Recorder::append_contact(const ContactRow& r) {
+  writer_.append(contacts, 1,
+                 {&r.kind, &r.a, &r.b, &r.feature, &r.mode, &r.gap, r.point.data(),
+                  r.normal.data(), r.impulse.data(), &r.load});
+  ++contact_rows_;
+}
+
+void Recorder::record_contacts(const Assembly& assembly) {
+  for (const Contact& c : assembly.contacts) {
+    if (c.mode == 0) continue;
+    const Vec3& n = c.point.normal;
+    append_contact({0, c.key.a, c.key.b, c.key.feature, c.mode, c.point.gap,
+                    0.5 * (c.point.on_a + c.point.on_b), n,
+                    c.Lambda[0] * n + c.Lambda[1] * c.tangent + c.Lambda[2] * n.cross(c.tangent),
+                    c.Lambda[0]});
+  }
+}
+
+void Recorder::record_supports(const Model& m, const State& state, const Assembly& assembly) {
+  for (std::size_t k = 0; k < m.slots.size(); ++k) {
+    const BlockSlot& s = m.slots[k];
+    if (s.kind != BlockKind::support) continue;
+    const SupportFriction& f = m.supports[s.index];
+    const ContactPoint& p = assembly.supports[s.index];
+    const Vec3& t1 = assembly.support_tangent[s.index];
+    append_contact({1, -1, f.body.value, 0, state.mode[k], 0, p.on_b, p.normal,
+                    state.Lambda[s.row] * t1 + state.Lambda[s.row + 1] * p.normal.cross(t1),
+                    f.load * dt_});
+  }
+}
+
 void Recorder::frame(const System& system, const State& state, const StepWorkspace& w,
                      const EnergyTerms& e) {
   const Model& m = system.model;
-  for (std::size_t k = 0; k < m.slots.size() && state.step > 0; ++k) {
-    const BlockSlot& s = m.slots[k];
-    const auto Lambda = state.Lambda.segment(s.row, s.rows);
-    const std::int32_t slot = count(k);
-    const std::uint8_t mode = state.mode[k];
-    double gap = 0, load = 0;
-    Vec3 point, normal, impulse;
-    if (s.kind == BlockKind::contact) {
-      if (mode == 0) continue;
-      const int c = m.pairs[s.index].slot0 + s.feature;
-      const ContactPoint& p = w.assembly.points[c];
-      gap = p.gap;
-      point = 0.5 * (p.on_a + p.on_b);
-      normal = p.normal;
-      impulse = Lambda[0] * normal;
-      if (s.rows == 3)
-        impulse +=
-            Lambda[1] * w.assembly.tangent[c] + Lambda[2] * normal.cross(w.assembly.tangent[c]);
-      load = Lambda[0];
-    } else if (s.kind == BlockKind::support) {
-      const SupportFriction& f = m.supports[s.index];
-      const ContactPoint& p = w.assembly.supports[s.index];
-      const Vec3& t1 = w.assembly.support_tangent[s.index];
-      point = p.on_b;
-      normal = p.normal;
-      impulse = Lambda[0] * t1 + Lambda[1] * normal.cross(t1);
-      load = f.load * dt_;
-    } else {
-      continue;
-    }
-    writer_.append(contacts, 1,
-                   {&slot, &mode, &gap, point.data(), normal.data(), impulse.data(), &load});
-    ++contact_rows_;
+  if (state.step > 0) {
+    record_contacts(w.assembly);
+    record_supports(m, state, w.assembly);
   }
   std::vector<double> pose, coordinate;
   for (int i = 0; i < m.body_count(); ++i) {

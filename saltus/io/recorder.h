@@ -30,6 +30,18 @@ class Recorder {
   void finish(const std::string& summary) { writer_.finish(summary); }
 
  private:
+  struct ContactRow {
+    std::uint8_t kind = 0;
+    std::int32_t a = -1, b = -1, feature = 0;
+    std::uint8_t mode = 0;
+    double gap = 0;
+    Vec3 point, normal, impulse;
+    double load = 0;
+  };
+  void append_contact(const ContactRow& row);
+  void record_contacts(const Assembly& assembly);
+  void record_supports(const Model& model, const State& state, const Assembly& assembly);
+
   RunFileSpec spec_;
   RunWriter writer_;
   std::int64_t contact_rows_ = 0;

@@ -31,9 +31,10 @@ struct Totals {
   double worst_residual = 0, worst_residual_time = 0, worst_residual_step = 0;
   double raw_penetration = 0, penetration = 0, raw_joint_gap = 0, joint_gap = 0;
   double impacts = 0, least_share = 1;
-  double worst_residual_slot = -1;
+  Place worst_residual_place;
   double open_joints = 0;  // steps
-  double penetrating = 0, deepest_time = 0, deepest_slot = -1;
+  double penetrating = 0, deepest_time = 0;
+  Place deepest;
 
   void add(const State& s, const StepReport& r) {
     ledger.add_work(r.energy);
@@ -44,7 +45,7 @@ struct Totals {
       worst_residual = r.solve().residual;
       worst_residual_time = s.t;
       worst_residual_step = static_cast<double>(s.step);
-      worst_residual_slot = r.worst_slot;
+      worst_residual_place = r.worst;
     }
     raw_penetration = std::max(raw_penetration, r.projection.raw_penetration);
     penetrating += r.projection.penetration > penetration_allowed;
@@ -52,7 +53,7 @@ struct Totals {
     if (r.projection.penetration > penetration) {
       penetration = r.projection.penetration;
       deepest_time = s.t;
-      deepest_slot = r.projection.deepest;
+      deepest = r.projection.deepest;
     }
     raw_joint_gap = std::max(raw_joint_gap, r.projection.raw_joint_gap);
     joint_gap = std::max(joint_gap, r.projection.joint_gap);
@@ -119,7 +120,6 @@ struct Runner {
   void start() {
     forward_kinematics(system.model, state.q, state.v, work.work);
     metrics.start(system.model, state, work.work);
-    find_contacts(system.model, work.work, work.assembly.points);
     EnergyTerms& e = totals.ledger;
     e.kinetic = kinetic_energy(system.model, state.v, work.work);
     e.potential = potential_energy(system.model, state.q, state.turns, work.work);
@@ -232,7 +232,7 @@ struct Runner {
           "has a residual of {:.2e} m/s at {}",
           totals.unconverged, state.step, options_of(scene.integrator.solver).tolerance,
           totals.worst_residual_step, totals.worst_residual_time, totals.worst_residual,
-          system.model.slot_name(static_cast<int>(totals.worst_residual_slot)));
+          system.model.name_of(totals.worst_residual_place));
     }
   }
 
@@ -275,13 +275,13 @@ struct Runner {
     j["unconverged_steps"] = static_cast<std::int64_t>(totals.unconverged);
     j["worst_residual"] = totals.worst_residual;
     j["worst_residual_time"] = totals.worst_residual_time;
-    j["worst_residual_at"] = system.model.slot_name(static_cast<int>(totals.worst_residual_slot));
+    j["worst_residual_at"] = system.model.name_of(totals.worst_residual_place);
     j["max_penetration"] = totals.penetration;
     j["max_raw_penetration"] = totals.raw_penetration;
     j["penetrating_steps"] = static_cast<std::int64_t>(totals.penetrating);
     if (totals.penetrating > 0) {
       j["deepest_time"] = totals.deepest_time;
-      j["deepest_at"] = system.model.slot_name(static_cast<int>(totals.deepest_slot));
+      j["deepest_at"] = system.model.name_of(totals.deepest);
     }
     j["open_joint_steps"] = static_cast<std::int64_t>(totals.open_joints);
     j["max_joint_gap"] = totals.joint_gap;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
 #include "saltus/io/scene.h"
 
 namespace saltus {
@@ -30,6 +30,7 @@ struct SystemBuilder {
       return error(fmt::format("bodies[{}]{}", index - links, e.path().substr(length)),
                    e.message());
     }
+    if (e.path().starts_with("contacts[")) return error(e.path(), e.message());
     if (!e.path().empty()) return error("", e.path() + ": " + e.message());
     return error("", e.what());
   }
@@ -69,40 +70,37 @@ struct SystemBuilder {
   }
 
   // Bodies joined directly do not touch each other.
-  [[nodiscard]] bool neighbours(const std::string& a, const std::string& b) const {
+  void exclude_neighbours() {
     for (const BodyScene& body : scene.bodies)
-      if ((body.name == a && body.joint.parent == b) || (body.name == b && body.joint.parent == a))
-        return a != "world" && b != "world";
-    if (scene.snake) {
-      int i = 0, k = 0;
-      if (std::sscanf(a.c_str(), "link%d", &i) == 1 && std::sscanf(b.c_str(), "link%d", &k) == 1)
-        return std::abs(i - k) == 1;
-    }
-    return false;
+      if (body.joint.parent != "world") builder.exclude(body.name, body.joint.parent);
+    if (scene.snake)
+      for (int i = 1; i < scene.snake->spec.links; ++i)
+        builder.exclude(fmt::format("link{}", i), fmt::format("link{}", i + 1));
   }
 
   void add_contacts() {
-    std::set<std::pair<std::string, std::string>> taken;
+    exclude_neighbours();
     for (std::size_t i = 0; i < scene.contacts.size(); ++i) {
       const ContactScene& c = scene.contacts[i];
-      bool any = false;
-      for (const NamedShape& a : shapes) {
-        if (!matches(c.between[0], a.name)) continue;
-        for (const NamedShape& b : shapes) {
-          if (!matches(c.between[1], b.name) || a.body == b.body) continue;
-          any = true;
-          if (neighbours(a.body, b.body)) continue;
-          if (taken.contains({b.name, a.name}) || !taken.insert({a.name, b.name}).second) continue;
-          try {
-            builder.contact(a.name, b.name, c.law);
-          } catch (const InputError& e) {
-            throw error(fmt::format("contacts[{}]", i), e.message());
+      std::vector<std::string> side[2];
+      std::set<std::string> bodies[2];
+      for (const NamedShape& s : shapes)
+        for (int k = 0; k < 2; ++k)
+          if (matches(c.between[k], s.name)) {
+            side[k].push_back(s.name);
+            bodies[k].insert(s.body);
           }
-        }
-      }
+      // Two sides that both lie on one and the same body have nothing to touch.
+      const bool any = !bodies[0].empty() && !bodies[1].empty() &&
+                       (bodies[0].size() > 1 || bodies[1].size() > 1 || bodies[0] != bodies[1]);
       if (!any)
         throw error(fmt::format("contacts[{}].between", i),
                     fmt::format("no two shapes match '{}' and '{}'", c.between[0], c.between[1]));
+      try {
+        builder.contact(side[0], side[1], c.law);
+      } catch (const InputError& e) {
+        throw error(fmt::format("contacts[{}]", i), e.message());
+      }
     }
   }
 
@@ -246,11 +244,13 @@ struct SystemBuilder {
   void check_mass() const {
     Workspace work(system.model);
     forward_kinematics(system.model, system.start.q, system.start.v, work);
-    crba(system.model, work);
-    for (int k = 0; k < system.model.nv; ++k)
-      if (!(work.M(k, k) > 0))
-        throw error("bodies", fmt::format("nothing with inertia moves with the joint of '{}'",
-                                          system.model.bodies[system.model.v_body[k]].name));
+    Forest mass;
+    mass.resize(forest_shape(system.model));
+    load_mass(system.model, work, Vec::Zero(system.model.nv), mass);
+    if (mass.factor()) return;
+    throw error("bodies",
+                fmt::format("nothing with inertia moves with the joint of '{}'",
+                            system.model.bodies[system.model.v_body[mass.culprit()]].name));
   }
 
   System build() {

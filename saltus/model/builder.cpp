@@ -9,7 +9,7 @@
 #include <set>
 
 #include "saltus/base/error.h"
-#include "saltus/geometry/gap.h"
+#include "saltus/geometry/contact_points.h"
 #include "saltus/model/layout.h"
 #include "saltus/model/validate.h"
 
@@ -91,12 +91,26 @@ ModelBuilder& ModelBuilder::shape(const std::string& name, const std::string& bo
 
 ModelBuilder& ModelBuilder::contact(const std::string& a, const std::string& b,
                                     const ContactLaw& law) {
+  return contact(std::vector{a}, std::vector{b}, law);
+}
+
+ModelBuilder& ModelBuilder::contact(const std::vector<std::string>& a,
+                                    const std::vector<std::string>& b, const ContactLaw& law) {
   const std::string path = fmt::format("contacts[{}]", contacts_.size());
   require(law.mu1 >= 0 && law.mu2 >= 0 && std::isfinite(law.mu1 + law.mu2), path + ".friction",
           "expected coefficients >= 0");
   require(law.restitution >= 0 && law.restitution <= 1, path + ".restitution",
           fmt::format("expected a number in [0, 1], got {}", law.restitution));
+  require(law.rolling >= 0 && std::isfinite(law.rolling), path + ".rolling",
+          "expected a length >= 0");
+  require(law.drilling >= 0 && std::isfinite(law.drilling), path + ".drilling",
+          "expected a length >= 0");
   contacts_.push_back({a, b, law});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::exclude(const std::string& a, const std::string& b) {
+  excluded_.emplace_back(a, b);
   return *this;
 }
 
@@ -131,7 +145,30 @@ std::vector<int> ModelBuilder::sorted() const {
       order.push_back(*it);
     }
   }
-  return order;
+  return in_one_piece(order);
+}
+
+// The bodies of a tree one after the other, trees and bodies otherwise in the given order.
+std::vector<int> ModelBuilder::in_one_piece(const std::vector<int>& order) const {
+  std::map<std::string, int> tree_of;
+  std::vector<std::vector<int>> trees;
+  for (const int i : order) {
+    const JointSpec& joint = bodies_[i].joint;
+    const bool root = joint.parent == "world" || is_cut(joint);
+    if (root) trees.emplace_back();
+    const int tree = root ? static_cast<int>(trees.size()) - 1 : tree_of.at(joint.parent);
+    tree_of[bodies_[i].name] = tree;
+    trees[tree].push_back(i);
+  }
+  std::vector<int> result;
+  for (const auto& t : trees) result.insert(result.end(), t.begin(), t.end());
+  return result;
+}
+
+bool ModelBuilder::is_cut(const JointSpec& joint) const {
+  const bool carried = joint.parent == "world" && is_carrier(joint.kind, planar_);
+  return (set_ == CoordinateSet::maximal || (set_ == CoordinateSet::as_marked && joint.cut)) &&
+         !carried;
 }
 
 namespace {
@@ -196,11 +233,7 @@ void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index)
   const BodyIndex parent = joint.parent == "world" ? world : model.body(joint.parent);
   if (planar_) check_planar(joint, path);
 
-  const bool carried = joint.parent == "world" && is_carrier(joint.kind, planar_);
-  const bool cut =
-      (set_ == CoordinateSet::maximal || (set_ == CoordinateSet::as_marked && joint.cut)) &&
-      !carried;
-  if (cut) {
+  if (is_cut(joint)) {
     body.parent = world;
     body.joint = planar_ ? Joint(Planar{}) : Joint(Floating{});
     Cut c = make_cut(joint, planar_);
@@ -244,30 +277,76 @@ BodyIndex named_body(const Model& model, const std::string& name, const std::str
 
 }  // namespace
 
-void ModelBuilder::add_contacts(Model& model) const {
-  std::map<std::string, ShapeIndex> by_name;
+void ModelBuilder::add_shapes(Model& model) const {
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     const auto& s = shapes_[i];
     BodyIndex body = world;
     if (s.body != "world") body = named_body(model, s.body, fmt::format("shapes[{}].body", i));
-    by_name[s.name] = ShapeIndex(static_cast<int>(model.shapes.size()));
     model.shapes.push_back({s.name, body, s.frame, s.shape});
   }
+}
+
+// Shapes named by the same sides of the same laws, of one kind, form a group; what a pair of
+// groups does is decided once.
+void ModelBuilder::add_contacts(Model& model) const {
+  std::map<std::string, int> by_name;
+  for (std::size_t i = 0; i < model.shapes.size(); ++i)
+    by_name[model.shapes[i].name] = static_cast<int>(i);
+  using Signature = std::vector<int>;
+  std::vector<Signature> signature(model.shapes.size());
+  for (std::size_t i = 0; i < model.shapes.size(); ++i)
+    signature[i] = {static_cast<int>(model.shapes[i].shape.index()), model.shapes[i].body == world};
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const auto& c = contacts_[i];
     const std::string path = fmt::format("contacts[{}]", i);
-    const auto a = by_name.find(c.a), b = by_name.find(c.b);
-    require(a != by_name.end(), path, fmt::format("no shape is called '{}'", c.a));
-    require(b != by_name.end(), path, fmt::format("no shape is called '{}'", c.b));
-    const ContactShape &A = model.shapes[a->second], &B = model.shapes[b->second];
-    require(A.body != B.body, path, fmt::format("'{}' and '{}' belong to the same body", c.a, c.b));
-    const int features = feature_count(A.shape, B.shape);
-    require(features > 0, path,
-            fmt::format("contact of a {} with a {} is not supported", name_of(A.shape),
-                        name_of(B.shape)));
-    model.pairs.push_back({a->second, b->second, c.law, features, model.contact_slots});
-    model.contact_slots += features;
+    for (const auto* side : {&c.a, &c.b})
+      for (const std::string& name : *side) {
+        const auto found = by_name.find(name);
+        require(found != by_name.end(), path, fmt::format("no shape is called '{}'", name));
+        signature[found->second].push_back(2 * static_cast<int>(i) + (side == &c.b ? 1 : 0));
+      }
+    if (c.a.size() == 1 && c.b.size() == 1)
+      require(model.shapes[by_name.at(c.a[0])].body != model.shapes[by_name.at(c.b[0])].body, path,
+              fmt::format("'{}' and '{}' belong to the same body", c.a[0], c.b[0]));
+    model.contact_laws.push_back(c.law);
   }
+  std::map<Signature, int> group_of;
+  for (std::size_t i = 0; i < model.shapes.size(); ++i)
+    model.shapes[i].group =
+        group_of.emplace(signature[i], static_cast<int>(group_of.size())).first->second;
+  const int n = model.groups = static_cast<int>(group_of.size());
+  model.group_law.assign(static_cast<std::size_t>(n) * n, {});
+  const auto on_side = [](const Signature& s, int law, int side) {
+    return std::find(s.begin() + 2, s.end(), 2 * law + side) != s.end();
+  };
+  for (const auto& [first, g] : group_of)
+    for (const auto& [second, h] : group_of) {
+      if (first[1] && second[1]) continue;  // two things of the world
+      GroupLaw& law = model.group_law[g * n + h];
+      for (int i = 0; i < static_cast<int>(contacts_.size()) && law.law < 0; ++i) {
+        if (on_side(first, i, 0) && on_side(second, i, 1)) law = {i, false};
+        else if (on_side(first, i, 1) && on_side(second, i, 0)) law = {i, true};
+      }
+      if (law.law >= 0) check_touch(model, g, h, law.law);
+    }
+  for (const auto& [a, b] : excluded_) {
+    const int i = named_body(model, a, "exclude"), k = named_body(model, b, "exclude");
+    model.excluded.emplace_back(std::min(i, k), std::max(i, k));
+  }
+  std::sort(model.excluded.begin(), model.excluded.end());
+}
+
+void ModelBuilder::check_touch(const Model& model, int g, int h, int law) {
+  const auto of_group = [&](int group) -> const ContactShape& {
+    return *std::find_if(model.shapes.begin(), model.shapes.end(),
+                         [&](const ContactShape& s) { return s.group == group; });
+  };
+  const Shape &a = of_group(g).shape, &b = of_group(h).shape;
+  require(can_touch(a, b), fmt::format("contacts[{}]", law),
+          fmt::format("contact of a {} with a {} is not supported", name_of(a), name_of(b)));
+}
+
+void ModelBuilder::add_supports(Model& model) const {
   for (std::size_t i = 0; i < supports_.size(); ++i) {
     SupportFriction friction = supports_[i].friction;
     friction.body = named_body(model, supports_[i].body, fmt::format("supports[{}].body", i));
@@ -281,7 +360,9 @@ Model ModelBuilder::build() const {
   model.planar = planar_;
   model.gravity = gravity_;
   add_bodies(model, sorted());
+  add_shapes(model);
   add_contacts(model);
+  add_supports(model);
   lay_out(model);
   return model;
 }

@@ -34,6 +34,12 @@ class ModelBuilder {
                       const Shape& shape);
   ModelBuilder& contact(const std::string& shape_a, const std::string& shape_b,
                         const ContactLaw& law);
+  // Every shape of `a` with every shape of `b`, save those of one body. Where several laws name
+  // two shapes, the first holds.
+  ModelBuilder& contact(const std::vector<std::string>& a, const std::vector<std::string>& b,
+                        const ContactLaw& law);
+  // Two bodies that never touch, whatever the laws say.
+  ModelBuilder& exclude(const std::string& body_a, const std::string& body_b);
   ModelBuilder& support(const SupportFriction& friction, const std::string& body);
 
   [[nodiscard]] Model build() const;
@@ -51,7 +57,7 @@ class ModelBuilder {
     Shape shape;
   };
   struct ContactSpec {
-    std::string a, b;
+    std::vector<std::string> a, b;
     ContactLaw law;
   };
   struct SupportSpec {
@@ -60,9 +66,14 @@ class ModelBuilder {
   };
 
   [[nodiscard]] std::vector<int> sorted() const;  // parents first; throws on loops
+  [[nodiscard]] std::vector<int> in_one_piece(const std::vector<int>& order) const;
+  [[nodiscard]] bool is_cut(const JointSpec& joint) const;
+  static void check_touch(const Model& model, int group, int other, int law);
   void add_bodies(Model& model, const std::vector<int>& order) const;
   void add_joint(Model& model, const BodySpec& spec, int spec_index) const;
+  void add_shapes(Model& model) const;
   void add_contacts(Model& model) const;
+  void add_supports(Model& model) const;
 
   bool planar_ = false;
   Vec3 gravity_{0, 0, -9.81};
@@ -71,6 +82,7 @@ class ModelBuilder {
   std::vector<ShapeSpec> shapes_;
   std::vector<ContactSpec> contacts_;
   std::vector<SupportSpec> supports_;
+  std::vector<std::pair<std::string, std::string>> excluded_;
 };
 
 }  // namespace saltus

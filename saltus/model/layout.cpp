@@ -33,6 +33,22 @@ void add_coordinates(Model& model, const Joint& kind, const std::string& joint_n
 
 namespace {
 
+// The builder sorts the bodies of a tree into one piece.
+void lay_out_trees(Model& model) {
+  model.tree.clear();
+  for (int i = 0; i < model.body_count(); ++i) {
+    if (!model.bodies[i].parent.valid()) {
+      model.tree_begin.push_back(i);
+      model.tree_v.push_back(model.bodies[i].v0);
+    }
+    model.tree.push_back(static_cast<int>(model.tree_begin.size()) - 1);
+    SALTUS_ASSERT(!model.bodies[i].parent.valid() ||
+                  model.tree[model.bodies[i].parent] == model.tree[i]);
+  }
+  model.tree_begin.push_back(model.body_count());
+  model.tree_v.push_back(model.nv);
+}
+
 void lay_out_velocities(Model& model) {
   model.v_parent.assign(model.nv, -1);
   model.v_body.assign(model.nv, -1);
@@ -79,6 +95,7 @@ void lay_out_slots(Model& model) {
     const Coordinate& c = model.coordinates[i];
     const int k = static_cast<int>(i);
     if (c.cut.valid()) add(BlockKind::coordinate, k, 0, 1);
+    model.motor_slot.push_back(static_cast<int>(model.slots.size()));
     add(BlockKind::motor, k, 0, 1);
     if (c.dof.friction > 0) add(BlockKind::joint_friction, k, 0, 1);
     if (std::isfinite(c.dof.lower)) add(BlockKind::joint_limit, k, 0, 1);
@@ -86,12 +103,6 @@ void lay_out_slots(Model& model) {
   }
   for (std::size_t i = 0; i < model.supports.size(); ++i)
     add(BlockKind::support, static_cast<int>(i), 0, 2);
-  for (std::size_t i = 0; i < model.pairs.size(); ++i) {
-    const ContactPair& p = model.pairs[i];
-    const bool rough = p.law.mu1 > 0 || p.law.mu2 > 0;
-    for (int f = 0; f < p.features; ++f)
-      add(BlockKind::contact, static_cast<int>(i), f, rough ? 3 : 1);
-  }
 }
 
 // A typical distance between joints or across a shape, to weigh rad/s against m/s.
@@ -112,6 +123,7 @@ double typical_length(const Model& model) {
 }  // namespace
 
 void lay_out(Model& model) {
+  lay_out_trees(model);
   lay_out_velocities(model);
   lay_out_slots(model);
   model.length_scale = typical_length(model);
@@ -129,16 +141,22 @@ CoordinateIndex Model::coordinate(const std::string& name) const {
   throw InputError(fmt::format("no joint coordinate is called '{}'", name));
 }
 
-std::string Model::slot_name(int slot) const {
-  if (slot < 0) return "none";
-  const BlockSlot& s = slots[slot];
+int Model::law_between(int& a, int& b) const {
+  if (groups == 0) return -1;
+  const GroupLaw& g = group_law[shapes[a].group * groups + shapes[b].group];
+  if (g.law >= 0 && g.swap) std::swap(a, b);
+  return g.law;
+}
+
+std::string Model::name_of(const Place& place) const {
+  if (place.shape_a >= 0)
+    return fmt::format("contact {} - {}", shapes[place.shape_a].name, shapes[place.shape_b].name);
+  if (place.slot < 0) return "none";
+  const BlockSlot& s = slots[place.slot];
   switch (s.kind) {
     case BlockKind::cut_translation:
     case BlockKind::cut_rotation: return "joint " + cuts[s.index].name;
     case BlockKind::support: return "support of " + bodies[supports[s.index].body].name;
-    case BlockKind::contact:
-      return fmt::format("contact {} - {}", shapes[pairs[s.index].a].name,
-                         shapes[pairs[s.index].b].name);
     default: return "joint coordinate " + coordinates[s.index].name;
   }
 }

@@ -6,8 +6,11 @@
 // Floating) and the joint is kept by bilateral rows. No cuts: minimal coordinates; all cut:
 // maximal (P0, P2).
 #pragma once
+#include <compare>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "saltus/base/index.h"
@@ -76,6 +79,7 @@ struct ContactShape {
   BodyIndex body = world;
   SE3 frame;  // in the body
   Shape shape;
+  int group = 0;  // shapes of a group meet the same others under the same laws
 };
 
 // Whose axes carry mu1 and mu2: those of shape a, or of shape b.
@@ -85,13 +89,13 @@ struct ContactLaw {
   double mu1 = 0, mu2 = 0;  // friction coefficients; both 0: no tangential rows
   double restitution = 0;   // normal, 0..1
   FrictionAxes axes = FrictionAxes::b;
+  double rolling = 0, drilling = 0;  // resisting moments per normal force [m]
 };
 
-struct ContactPair {
-  ShapeIndex a, b;
-  ContactLaw law;
-  int features = 1;
-  int slot0 = 0;  // first contact slot; slots are (pair, feature)
+// Which law two groups of shapes meet under.
+struct GroupLaw {
+  int law = -1;       // of Model::contact_laws; -1: they do not touch
+  bool swap = false;  // the second is the law's shape a
 };
 
 // Coulomb friction under a given load, at a point of a body, in the plane across `normal`
@@ -105,6 +109,7 @@ struct SupportFriction {
 };
 
 // A family of inclusion blocks that may be active; rows have a fixed place in State::Lambda.
+// Contacts have none: they come and go, and State::contacts keeps theirs by key.
 enum class BlockKind : unsigned char {
   cut_translation,  // the joint of a cut: its blocked directions
   cut_rotation,
@@ -112,14 +117,26 @@ enum class BlockKind : unsigned char {
   motor,       // a motor with a torque limit
   joint_friction,
   joint_limit,
-  support,
-  contact
+  support
 };
 struct BlockSlot {
   BlockKind kind;
-  int index = 0;          // of the cut, coordinate, support or pair
-  int feature = 0;        // contact: which point; limit: 0 lower, 1 upper
+  int index = 0;          // of the cut, coordinate or support
+  int feature = 0;        // limit: 0 lower, 1 upper
   int row = 0, rows = 0;  // in State::Lambda
+};
+
+// Where in a model something happened: a slot, or a contact of two shapes.
+struct Place {
+  int slot = -1;
+  int shape_a = -1, shape_b = -1, feature = 0;
+};
+
+// A contact by what it joins; the same from step to step.
+struct ContactKey {
+  std::int32_t a = -1, b = -1;  // shapes
+  std::int32_t feature = 0;
+  auto operator<=>(const ContactKey&) const = default;
 };
 
 struct Model {
@@ -127,16 +144,23 @@ struct Model {
   std::vector<Cut> cuts;
   std::vector<Coordinate> coordinates;
   std::vector<ContactShape> shapes;
-  std::vector<ContactPair> pairs;
+  std::vector<ContactLaw> contact_laws;
+  int groups = 0;
+  std::vector<GroupLaw> group_law;  // groups x groups
+  std::vector<std::pair<int, int>> excluded;  // bodies (low, high) that never touch, sorted
   std::vector<SupportFriction> supports;
   std::vector<BlockSlot> slots;
-  int contact_slots = 0;  // (pair, feature) points
+  std::vector<int> motor_slot;  // of each coordinate
   int lambda_rows = 0;    // of State::Lambda
   int nq = 0, nv = 0;
   bool planar = false;
   double length_scale = 1;  // [m]; weighs rad/s against m/s in residuals
 
   Vec3 gravity{0, 0, -9.81};  // [m/s^2]
+
+  // Kinematic trees: bodies tree_begin[t] .. tree_begin[t + 1), velocities tree_v[t] ..
+  std::vector<int> tree;  // of each body
+  std::vector<int> tree_begin, tree_v;
 
   // Of each velocity: the nearest velocity towards the root (-1: none), its body, its armature and
   // whether it is prescribed.
@@ -152,8 +176,10 @@ struct Model {
   [[nodiscard]] BodyIndex body(const std::string& name) const;
   [[nodiscard]] CoordinateIndex coordinate(const std::string& name) const;
   [[nodiscard]] double total_mass() const;
-  // "contact peg4 - link7", "joint3": what a slot is, for messages.
-  [[nodiscard]] std::string slot_name(int slot) const;
+  // The law under which two shapes meet, or -1; swaps them so that `a` is the law's shape a.
+  [[nodiscard]] int law_between(int& a, int& b) const;
+  // "contact peg4 - link7", "joint3": what a place is, for messages.
+  [[nodiscard]] std::string name_of(const Place& place) const;
 };
 
 }  // namespace saltus

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "saltus/base/error.h"
@@ -22,6 +23,13 @@ State make_state(const Model& model) {
   return s;
 }
 
+const ContactImpulse* find_contact(const State& state, const ContactKey& key) {
+  const auto at = std::lower_bound(
+      state.contacts.begin(), state.contacts.end(), key,
+      [](const ContactImpulse& c, const ContactKey& k) { return c.key < k; });
+  return at != state.contacts.end() && at->key == key ? &*at : nullptr;
+}
+
 namespace {
 
 // Visits every field as raw bytes, in one fixed order, for writing and reading alike.
@@ -35,28 +43,60 @@ void each_field(S& s, F&& field) {
   field(s.Lambda.data(), s.Lambda.size() * sizeof(double));
   field(s.mode.data(), s.mode.size());
   field(s.turns.data(), s.turns.size() * sizeof(std::int32_t));
+  for (auto& c : s.contacts) {
+    field(&c.key, sizeof c.key);
+    field(&c.mode, sizeof c.mode);
+    field(c.Lambda.data(), sizeof c.Lambda);
+  }
   field(s.memory.data(), s.memory.size() * sizeof(double));
+}
+
+constexpr std::size_t contact_bytes =
+    sizeof(ContactKey) + sizeof(ContactImpulse::mode) + sizeof(ContactImpulse::Lambda);
+
+// What a state of the model takes without contacts and memory.
+std::size_t fixed_bytes(State s) {
+  s.contacts.clear();
+  s.memory.resize(0);
+  std::size_t n = 0;
+  each_field(s, [&](const void*, std::size_t size) { n += size; });
+  return n;
 }
 
 }  // namespace
 
+// The count of contacts leads: with it the size tells that of the memory.
 std::vector<std::uint8_t> to_bytes(const State& state) {
-  std::vector<std::uint8_t> bytes;
-  each_field(state, [&](const void* p, std::size_t n) {
-    const auto* first = static_cast<const std::uint8_t*>(p);
-    bytes.insert(bytes.end(), first, first + n);
-  });
+  const std::uint64_t contacts = state.contacts.size();
+  std::vector<std::uint8_t> bytes(sizeof contacts + fixed_bytes(state) + contacts * contact_bytes +
+                                  state.memory.size() * sizeof(double));
+  std::uint8_t* to = bytes.data();
+  const auto put = [&](const void* p, std::size_t n) {
+    if (n > 0) std::memcpy(to, p, n);
+    to += n;
+  };
+  put(&contacts, sizeof contacts);
+  each_field(state, put);
   return bytes;
 }
 
 State from_bytes(const Model& model, const std::uint8_t* data, std::size_t size) {
   State s = make_state(model);
-  std::size_t expected = 0;
-  each_field(s, [&](void*, std::size_t n) { expected += n; });
-  if (size < expected || (size - expected) % sizeof(double) != 0)
+  std::uint64_t contacts = 0;
+  std::size_t expected = sizeof contacts + fixed_bytes(s);
+  const auto fits = [&] { return size >= expected && (size - expected) % sizeof(double) == 0; };
+  bool good = size >= expected;
+  if (good) {
+    std::memcpy(&contacts, data, sizeof contacts);
+    good = contacts <= (size - expected) / contact_bytes;
+  }
+  if (good) expected += contacts * contact_bytes;
+  if (!good || !fits())
     throw InputError(
-        fmt::format("a checkpoint of this model has {} bytes, got {}", expected, size));
+        fmt::format("a checkpoint of this model has at least {} bytes, got {}", expected, size));
+  s.contacts.resize(contacts);
   s.memory.setZero(static_cast<Eigen::Index>((size - expected) / sizeof(double)));
+  data += sizeof contacts;
   each_field(s, [&](void* p, std::size_t n) {
     if (n > 0) std::memcpy(p, data, n);
     data += n;

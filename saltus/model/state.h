@@ -1,11 +1,20 @@
 // All that an exact restart needs, and nothing else. A copy is a checkpoint.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "saltus/model/model.h"
 
 namespace saltus {
+
+// A contact of the last step that carried load, for the warm start of the next.
+struct ContactImpulse {
+  ContactKey key;
+  unsigned char mode = 0;  // solvers/inclusion.h Mode
+  std::array<double, 6> Lambda{};  // normal, T1, T2, then rolling and drilling moments [N s, N m s]
+  bool operator==(const ContactImpulse&) const = default;
+};
 
 struct State {
   double t = 0;           // [s]
@@ -14,6 +23,7 @@ struct State {
   Vec q, v;
   Vec Lambda;  // impulses of the last step in stable slots (Model::slots) [N s]
   std::vector<unsigned char> mode;  // of each block slot (solvers/inclusion.h Mode)
+  std::vector<ContactImpulse> contacts;  // sorted by key
   std::vector<std::int32_t> turns;  // of each coordinate: full turns of cut revolute joints
   Vec memory;                       // what controllers declare
 
@@ -23,7 +33,10 @@ struct State {
 // At rest in the zero position (quaternions at identity).
 [[nodiscard]] State make_state(const Model& model);
 
-// Bytes of a state, for checkpoints: fixed size for a given model, bit-exact.
+// The entry of a key, or null.
+[[nodiscard]] const ContactImpulse* find_contact(const State& state, const ContactKey& key);
+
+// Bytes of a state, for checkpoints: bit-exact.
 [[nodiscard]] std::vector<std::uint8_t> to_bytes(const State& state);
 // Throws InputError when the size does not fit the model.
 [[nodiscard]] State from_bytes(const Model& model, const std::uint8_t* data, std::size_t size);

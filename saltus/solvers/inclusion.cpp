@@ -46,6 +46,12 @@ void SolverWorkspace::reserve(int max_rows, int max_blocks, int nv) {
   steps.reserve(max_blocks);
 }
 
+void SolverWorkspace::fit(const Inclusion& p) {
+  if (p.c.size() > xi.size() || p.v_free.size() != v.size() || p.blocks.size() > steps.capacity())
+    reserve(static_cast<int>(p.c.size()), static_cast<int>(p.blocks.capacity()),
+            static_cast<int>(p.v_free.size()));
+}
+
 void relative_velocity(const Inclusion& p, VecIn Lambda, Vec& xi, Vec& v) {
   const int n = p.rows;
   if (n == 0) return;

@@ -57,6 +57,7 @@ struct SolverWorkspace {
   std::vector<Block> blocks;                    // iterated blocks, renumbered  <- condense
   std::vector<StepLengths> steps;               // alpha r of each
   void reserve(int max_rows, int max_blocks, int nv);
+  void fit(const Inclusion& problem);  // reserves if the problem needs more; grows only
 };
 
 // Relative velocities xi of the problem at Lambda (Delassus or velocity form).

@@ -1,0 +1,47 @@
+// Which shapes of a configuration touch, and where: broad phase, then contact points.
+#pragma once
+#include <vector>
+
+#include "saltus/dynamics/workspace.h"
+#include "saltus/geometry/broad_phase.h"
+#include "saltus/geometry/contact_points.h"
+
+namespace saltus {
+
+// A point where two shapes touch or nearly do, under a law of the model.
+struct Contact {
+  ContactKey key;  // shapes in the law's order
+  int law = 0;     // of Model::contact_laws
+  ContactPoint point;
+  // Of the step, for those who record it:
+  Vec3 tangent = Vec3::UnitX();    // T1
+  std::array<double, 6> Lambda{};  // impulses: normal, T1, T2, then rolling and drilling moments
+  unsigned char mode = 0;          // Mode of solvers/inclusion.h
+};
+
+class ContactFinder {
+ public:
+  explicit ContactFinder(const Model& model);
+  // All contact points with gap <= margin, sorted by key; needs forward_kinematics.
+  void find(const Model& model, const Workspace& work, double margin,
+            std::vector<Contact>& contacts);
+
+ private:
+  void place(const Model& model, const Workspace& work, double margin);
+  BroadPhase broad_;
+  std::vector<BroadPlane> planes_;
+  std::vector<SE3> pose_;
+  std::vector<Aabb> box_;
+};
+
+// Gaps up to this are looked at: a loaded contact may lie this far open at a mid-point [m].
+[[nodiscard]] inline double contact_margin(const Model& model) {
+  return 1e-3 * model.length_scale;
+}
+
+// T1 in the tangent plane: the x-axis of the shape whose axes carry the friction coefficients.
+[[nodiscard]] Vec3 tangent_of(const Model& model, const Workspace& work, const Contact& contact);
+// The x-axis of a frame laid into the plane across n, or where it stands upright, the y-axis.
+[[nodiscard]] Vec3 in_plane(const Mat3& R, const Vec3& n);
+
+}  // namespace saltus

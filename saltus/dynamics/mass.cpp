@@ -1,0 +1,49 @@
+#include "saltus/dynamics/mass.h"
+
+namespace saltus {
+
+ForestShape forest_shape(const Model& model) {
+  ForestShape s;
+  for (int i = 0; i < model.body_count(); ++i) {
+    const Body& b = model.bodies[i];
+    s.parent.push_back(b.parent.value);
+    s.first.push_back(b.v0);
+    s.dim.push_back(b.nv);
+    s.tree.push_back(model.tree[i]);
+  }
+  s.tree_begin = model.tree_begin;
+  s.unknown_begin = model.tree_v;
+  s.unknowns = model.nv;
+  s.planar = model.planar;
+  return s;
+}
+
+namespace {
+
+// A body's inertia in inertial axes: every 3 x 3 block turned.
+Mat6 turned(const Mat3& R, const Mat6& I) {
+  Mat6 A;
+  A.topLeftCorner<3, 3>().noalias() = R * I.topLeftCorner<3, 3>() * R.transpose();
+  A.topRightCorner<3, 3>().noalias() = R * I.topRightCorner<3, 3>() * R.transpose();
+  A.bottomRightCorner<3, 3>().noalias() = R * I.bottomRightCorner<3, 3>() * R.transpose();
+  A.bottomLeftCorner<3, 3>() = A.topRightCorner<3, 3>().transpose();
+  return A;
+}
+
+}  // namespace
+
+void load_mass(const Model& model, const Workspace& w, VecIn extra, Forest& forest) {
+  for (int i = 0; i < model.body_count(); ++i) {
+    const Body& b = model.bodies[i];
+    const Mat3& R = w.X[i].R;
+    const Vec3 shift = b.parent.valid() ? Vec3(w.X[i].r - w.X[b.parent].r) : Vec3::Zero();
+    forest.set_node(i, shift, turned(R, b.inertia));
+    for (int k = b.v0; k < b.v0 + b.nv; ++k) {
+      forest.set_column(k, join(R * w.S.col(k).head<3>(), R * w.S.col(k).tail<3>()));
+      forest.set_diagonal(k, model.armature[k] + extra[k]);
+      if (model.prescribed[k]) forest.hold(k);
+    }
+  }
+}
+
+}  // namespace saltus

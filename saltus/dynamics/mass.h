@@ -1,0 +1,13 @@
+// The mass matrix of a model as a Forest: products with M and its inverse in O(n).
+#pragma once
+#include "saltus/dynamics/workspace.h"
+#include "saltus/solvers/forest.h"
+
+namespace saltus {
+
+[[nodiscard]] ForestShape forest_shape(const Model& model);
+// Inertias, columns and shifts of the configuration; armature plus `extra` on the diagonal;
+// prescribed velocities held. Needs forward_kinematics; does not factor.
+void load_mass(const Model& model, const Workspace& work, VecIn extra_diagonal, Forest& forest);
+
+}  // namespace saltus
