@@ -488,7 +488,11 @@ TEST(Step, AllocatesNothing) {
   set_hinge(h, 0, 1);
   cases.emplace_back("hinge with limits and friction", std::move(h));
   for (auto& [name, s] : cases) {
-    (void)s.step();
+    // A step allocates only to hold more contacts than any step before: the second time the same
+    // 200 steps need nothing.
+    const State start = s.state;
+    for (int i = 0; i < 200; ++i) (void)s.step();
+    s.state = start;
     std::size_t count = 0;
     for (int i = 0; i < 200; ++i) {
       const std::size_t before = allocations;

@@ -61,7 +61,7 @@ void IslandProblem::reserve(int rows, int blocks, int nv) {
   const int have = static_cast<int>(problem.c.size());
   const int have_nv = static_cast<int>(problem.v_free.size());
   if (rows > have || nv > have_nv || blocks > static_cast<int>(problem.blocks.capacity())) {
-    const int n = rows > have ? std::max(rows, have + have / 2) : have;
+    const int n = rows > have ? std::max({rows, have + have / 2, 32}) : have;
     const int v = nv > have_nv ? std::max(nv, have_nv + have_nv / 2) : have_nv;
     problem.reserve(n, std::max(blocks, n), v);
     for (Vec* x : {&Lambda, &restitution, &gamma_S}) x->setZero(n);

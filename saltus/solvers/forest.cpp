@@ -185,7 +185,7 @@ struct Sweeps {
         Eigen::Matrix<double, N, 1> u;
         u.noalias() = -(k.S_free.template middleCols<N>(first).transpose() * p);
         if (b)
-          for (int n = 0; n < N; ++n) u[n] += b[first + n];
+          for (int n = 0; n < N; ++n) u[n] += k.free[first + n] * b[first + n];
         k.u.template segment<N>(first) = u;
         if (parent >= 0) {
           const Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> inv(
@@ -308,6 +308,7 @@ void size_data(const ForestShape& s, ForestData<D>& k) {
   k.D_inv.setZero(6, s.unknowns);
   k.d.setZero(s.unknowns);
   k.d_free.setZero(s.unknowns);
+  k.free.setOnes(s.unknowns);
   k.u.setZero(s.unknowns);
 }
 
@@ -338,6 +339,7 @@ void Forest::set_column(int unknown, const Vec6& S) {
       [&]<int D>(ForestData<D>& k) {
         k.S.col(unknown) = narrow<D>(S);
         k.S_free.col(unknown) = k.S.col(unknown);
+        k.free[unknown] = 1;
       },
       data_);
 }
@@ -351,6 +353,7 @@ void Forest::hold(int unknown) {
       [&](auto& k) {
         k.S_free.col(unknown).setZero();
         k.d_free[unknown] = 1;
+        k.free[unknown] = 0;
       },
       data_);
 }

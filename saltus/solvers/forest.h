@@ -40,6 +40,7 @@ struct ForestData {
   std::vector<M> A;      // given
   Cols S, S_free;        // given; columns of the unknowns, and the same without held ones
   Vec d, d_free;         // given; likewise (1 where held)
+  Vec free;              // 1, or 0 where held
   // <- factor
   std::vector<M> IA;  // articulated
   Cols U, U_left;     // IA S and IA' S
