@@ -15,6 +15,7 @@
 #include "saltus/solvers/condense.h"
 #include "saltus/solvers/inclusion.h"
 #include "saltus/solvers/prox.h"
+#include "saltus/solvers/solve.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
 

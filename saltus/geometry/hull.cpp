@@ -142,26 +142,6 @@ void add_faces(const std::vector<Vec3>& points, std::vector<std::vector<int>> lo
   }
 }
 
-void add_edges(Hull& hull) {
-  std::map<std::pair<int, int>, int> known;
-  hull.loop_edge.resize(hull.loop.size());
-  for (int f = 0; f < static_cast<int>(hull.faces.size()); ++f) {
-    const Hull::Face& face = hull.faces[f];
-    for (int k = 0; k < face.count; ++k) {
-      const int tail = hull.loop[face.first + k],
-                head = hull.loop[face.first + (k + 1) % face.count];
-      const auto [entry, is_new] =
-          known.try_emplace(std::minmax(tail, head), static_cast<int>(hull.edges.size()));
-      if (is_new) {
-        hull.edges.push_back({tail, head, f, f});
-      } else {
-        hull.edges[entry->second].right = f;
-      }
-      hull.loop_edge[face.first + k] = entry->second;
-    }
-  }
-}
-
 // Integrals over the volume as a sum over tetrahedra to an inner point.
 void add_mass_properties(Hull& hull) {
   const Vec3 o = hull.vertices[0];
@@ -193,6 +173,26 @@ std::vector<int> Hull::triangles() const {
   return result;
 }
 
+void connect(Hull& hull) {
+  std::map<std::pair<int, int>, int> known;
+  hull.loop_edge.resize(hull.loop.size());
+  for (int f = 0; f < static_cast<int>(hull.faces.size()); ++f) {
+    const Hull::Face& face = hull.faces[f];
+    for (int k = 0; k < face.count; ++k) {
+      const int tail = hull.loop[face.first + k],
+                head = hull.loop[face.first + (k + 1) % face.count];
+      const auto [entry, is_new] =
+          known.try_emplace(std::minmax(tail, head), static_cast<int>(hull.edges.size()));
+      if (is_new) {
+        hull.edges.push_back({tail, head, f, f});
+      } else {
+        hull.edges[entry->second].right = f;
+      }
+      hull.loop_edge[face.first + k] = entry->second;
+    }
+  }
+}
+
 ConvexHull convex_hull(const std::vector<Vec3>& points) {
   check_points(points);
   std::vector<double> coordinates;  // about the first point: qhull rounds relative to their size
@@ -205,7 +205,7 @@ ConvexHull convex_hull(const std::vector<Vec3>& points) {
   if (hull->vertices.size() > max_vertices)
     throw InputError(fmt::format("expected a hull of at most {} vertices, got {}", max_vertices,
                                  hull->vertices.size()));
-  add_edges(*hull);
+  connect(*hull);
   add_mass_properties(*hull);
   return {std::move(hull)};
 }

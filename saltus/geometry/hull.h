@@ -37,6 +37,9 @@ struct Hull {
 // InputError when the points are fewer than four, not finite, or (nearly) in one plane.
 [[nodiscard]] ConvexHull convex_hull(const std::vector<Vec3>& points);
 
+// Fills edges and loop_edge from faces and their loops.
+void connect(Hull& hull);
+
 // Of a hull of uniform density.
 [[nodiscard]] RigidInertia solid_hull(double mass, const Hull& hull);
 

@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "saltus/contact/islands.h"
-#include "saltus/solvers/prox.h"
+#include "saltus/solvers/solve.h"
 
 namespace saltus {
 

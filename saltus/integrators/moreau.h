@@ -13,7 +13,7 @@
 #include "saltus/impacts/impact.h"
 #include "saltus/integrators/ledger.h"
 #include "saltus/integrators/projection.h"
-#include "saltus/solvers/prox.h"
+#include "saltus/solvers/solve.h"
 
 namespace saltus {
 

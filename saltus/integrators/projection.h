@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "saltus/contact/islands.h"
-#include "saltus/solvers/prox.h"
+#include "saltus/solvers/solve.h"
 
 namespace saltus {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace saltus {
 
@@ -18,12 +19,72 @@ void prox(const Coulomb& law, VecRef x) {
   x.segment<2>(1) = project_on_ellipse(x.segment<2>(1), law.mu1 * x[0], law.mu2 * x[0]);
 }
 
+void prox(const Coulomb2& law, VecRef x) {
+  x[0] = std::max(x[0], 0.0);
+  x[1] = std::clamp(x[1], -law.mu * x[0], law.mu * x[0]);
+}
+
+void prox(const RollingCoulomb& law, VecRef x) {
+  x[0] = std::max(x[0], 0.0);
+  x.segment<2>(1) = project_on_ellipse(x.segment<2>(1), law.mu1 * x[0], law.mu2 * x[0]);
+  const double rolling = law.mu_rolling * x[0], drilling = law.mu_drilling * x[0];
+  x.segment<2>(3) = project_on_ellipse(x.segment<2>(3), rolling, rolling);
+  if (dim(law) == 6) x[5] = std::clamp(x[5], -drilling, drilling);
+}
+
 int rows_of(const Law& law) {
   return std::visit([](const auto& l) { return dim(l); }, law);
 }
 
 void prox_law(const Law& law, VecRef x) {
   std::visit([&](const auto& l) { prox(l, x); }, law);
+}
+
+namespace {
+
+using Shape = ConvexSet::Shape;
+using Kind = ConvexSet::Kind;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct SetsOf {
+  ConvexSets operator()(const Bilateral& l) const {
+    return {{{{Shape::all, Kind::normal, false, 0, l.dim, -infinity, infinity}}}, 1};
+  }
+  ConvexSets operator()(const Unilateral&) const { return {{{normal()}}, 1}; }
+  ConvexSets operator()(const Interval& l) const {
+    return {{{{Shape::interval, Kind::tangential, false, 0, 1, l.lower, l.upper}}}, 1};
+  }
+  ConvexSets operator()(const GivenLoad& l) const {
+    return {{{{Shape::ellipse, Kind::tangential, false, 0, 2, l.a, l.b}}}, 1};
+  }
+  ConvexSets operator()(const Coulomb& l) const {
+    return {{{normal(), {Shape::ellipse, Kind::tangential, true, 1, 2, l.mu1, l.mu2}}}, 2};
+  }
+  ConvexSets operator()(const Coulomb2& l) const {
+    return {{{normal(), {Shape::interval, Kind::tangential, true, 1, 1, -l.mu, l.mu}}}, 2};
+  }
+  ConvexSets operator()(const RollingCoulomb& l) const {
+    return {{{normal(),
+              {Shape::ellipse, Kind::tangential, true, 1, 2, l.mu1, l.mu2},
+              {Shape::ellipse, Kind::rotational, true, 3, 2, l.mu_rolling, l.mu_rolling},
+              {Shape::interval, Kind::rotational, true, 5, 1, -l.mu_drilling, l.mu_drilling}}},
+            dim(l) == 6 ? 4 : 3,
+            true};
+  }
+  static ConvexSet normal() { return {Shape::interval, Kind::normal, false, 0, 1, 0, infinity}; }
+};
+
+}  // namespace
+
+ConvexSets sets_of(const Law& law) { return std::visit(SetsOf{}, law); }
+
+void project(const ConvexSet& set, double normal, VecRef x) {
+  const double scale = set.scaled ? normal : 1.0;
+  switch (set.shape) {
+    case Shape::all: return;
+    case Shape::interval: x[0] = std::clamp(x[0], scale * set.lower, scale * set.upper); return;
+    case Shape::ellipse: x = project_on_ellipse(x, scale * set.lower, scale * set.upper); return;
+  }
 }
 
 namespace {

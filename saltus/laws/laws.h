@@ -5,7 +5,10 @@
 // xi is the block's velocity (with restitution, offset and compliance), Lambda its impulse. A block
 // has one r per convex set, never per row: with two r in one disc the slip direction is wrong.
 // Impulses are in N s (rotational rows N m s), velocities in m/s (rad/s).
+//
+// Every law is a product of at most four convex sets (sets_of): the solvers see those and no law.
 #pragma once
+#include <array>
 #include <concepts>
 #include <string_view>
 #include <variant>
@@ -39,18 +42,30 @@ struct Coulomb {
   double mu1 = 0, mu2 = 0;  // coefficients along T1 and T2 [-]
 };
 
-using Law = std::variant<Bilateral, Unilateral, Interval, GivenLoad, Coulomb>;
-
-// The two step lengths of a block: r for its first convex set, r_T for Coulomb's tangential one.
-struct StepLengths {
-  double r = 1, r_T = 1;
+// Coulomb's law in the plane, order (N, T): Lambda_N >= 0 and |Lambda_T| <= mu Lambda_N.
+struct Coulomb2 {
+  static constexpr std::string_view name = "coulomb-2d";
+  double mu = 0;  // [-]
 };
+// Coulomb's law with rolling friction |Lambda_R| <= mu_r Lambda_N and, where mu_drilling > 0,
+// drilling friction |Lambda_D| <= mu_d Lambda_N. Order (N, T1, T2, R1, R2[, D]): moments about T1,
+// T2 and the normal.
+struct RollingCoulomb {
+  static constexpr std::string_view name = "coulomb-rolling";
+  double mu1 = 0, mu2 = 0;                  // [-]
+  double mu_rolling = 0, mu_drilling = 0;  // [m]
+};
+
+using Law =
+    std::variant<Bilateral, Unilateral, Interval, GivenLoad, Coulomb, Coulomb2, RollingCoulomb>;
 
 [[nodiscard]] constexpr int dim(const Bilateral& law) { return law.dim; }
 [[nodiscard]] constexpr int dim(const Unilateral&) { return 1; }
 [[nodiscard]] constexpr int dim(const Interval&) { return 1; }
 [[nodiscard]] constexpr int dim(const GivenLoad&) { return 2; }
 [[nodiscard]] constexpr int dim(const Coulomb&) { return 3; }
+[[nodiscard]] constexpr int dim(const Coulomb2&) { return 2; }
+[[nodiscard]] constexpr int dim(const RollingCoulomb& law) { return law.mu_drilling > 0 ? 6 : 5; }
 
 // x <- prox_C(x), in place, no allocation. For Coulomb the normal comes first, then its own disc
 // (P2 eq. 13): the friction set depends on the normal impulse just found.
@@ -59,6 +74,8 @@ void prox(const Unilateral& law, VecRef x);
 void prox(const Interval& law, VecRef x);
 void prox(const GivenLoad& law, VecRef x);
 void prox(const Coulomb& law, VecRef x);
+void prox(const Coulomb2& law, VecRef x);
+void prox(const RollingCoulomb& law, VecRef x);
 
 template <class L> concept SetValuedLaw = requires(const L& law, VecRef x) {
   { L::name } -> std::convertible_to<std::string_view>;
@@ -66,10 +83,37 @@ template <class L> concept SetValuedLaw = requires(const L& law, VecRef x) {
   prox(law, x);
 };
 static_assert(SetValuedLaw<Bilateral> && SetValuedLaw<Unilateral> && SetValuedLaw<Interval> &&
-              SetValuedLaw<GivenLoad> && SetValuedLaw<Coulomb>);
+              SetValuedLaw<GivenLoad> && SetValuedLaw<Coulomb> && SetValuedLaw<Coulomb2> &&
+              SetValuedLaw<RollingCoulomb>);
 
 [[nodiscard]] int rows_of(const Law& law);
 void prox_law(const Law& law, VecRef x);  // the dispatcher
+
+// One convex set of a law, on rows [first, first + rows) of its block.
+struct ConvexSet {
+  enum class Shape : unsigned char { all, interval, ellipse } shape = Shape::all;
+  enum class Kind : unsigned char { normal, tangential, rotational } kind = Kind::normal;
+  bool scaled = false;  // times the block's normal impulse, row 0 (which is then the first set)
+  int first = 0, rows = 1;
+  double lower = 0, upper = 0;  // bounds of an interval; semi-axes of an ellipse
+};
+struct ConvexSets {
+  std::array<ConvexSet, 4> list;
+  int count = 0;
+  bool mixed = false;  // rows of velocities and rows of angular velocities in one block
+  [[nodiscard]] const ConvexSet* begin() const { return list.data(); }
+  [[nodiscard]] const ConvexSet* end() const { return list.data() + count; }
+  [[nodiscard]] const ConvexSet& operator[](int i) const { return list[i]; }
+};
+[[nodiscard]] ConvexSets sets_of(const Law& law);
+
+// The step lengths of a block, one per convex set: 1 / (a diagonal entry of G) [kg] ([kg m^2]).
+struct StepLengths {
+  std::array<double, 4> r{1, 1, 1, 1};
+};
+
+// x <- the nearest point of the set; `normal` >= 0 is the impulse that scales it, if one does.
+void project(const ConvexSet& set, double normal, VecRef x);
 
 // The nearest point of the ellipse (x/a)^2 + (y/b)^2 <= 1; a, b >= 0, degenerate axes allowed.
 [[nodiscard]] Vec2 project_on_ellipse(const Vec2& p, double a, double b);

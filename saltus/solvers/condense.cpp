@@ -89,7 +89,9 @@ void condense(const Inclusion& p, bool direct, SolverWorkspace& w) {
     w.c[j] = p.c[U[j]] - w.G_BU.col(j).head(nb).dot(w.direct.head(nb));
     w.b[j] = p.b[U[j]];
   }
-  if (p.has_G) {
+  if (p.has_G && nb == 0) {  // column i of the copy is row i: G of a file may be unsymmetric
+    w.G.topLeftCorner(nu, nu) = p.G.topLeftCorner(nu, nu).transpose();
+  } else if (p.has_G) {
     for (int j = 0; j < nu; ++j)
       for (int i = 0; i <= j; ++i)
         w.G(i, j) = w.G(j, i) =

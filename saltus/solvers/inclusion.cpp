@@ -24,6 +24,7 @@ void Inclusion::clear() {
   rows = 0;
   blocks.clear();
   has_G = false;
+  has_M = false;
 }
 
 int Inclusion::add(const Law& law, double compliance, double length) {
@@ -36,7 +37,7 @@ int Inclusion::add(const Law& law, double compliance, double length) {
 }
 
 void SolverWorkspace::reserve(int max_rows, int max_blocks, int nv) {
-  for (Vec* x : {&xi, &c, &b, &direct, &Lambda, &next}) x->setZero(max_rows);
+  for (Vec* x : {&xi, &c, &b, &direct, &Lambda, &next, &best, &previous, &start, &candidate}) x->setZero(max_rows);
   for (Vec* x : {&v, &v_free}) x->setZero(nv);
   for (Mat* x : {&factor, &G_BU, &coupling, &G}) x->setZero(max_rows, max_rows);
   for (Mat* x : {&W, &Y}) x->setZero(nv, max_rows);
@@ -44,6 +45,8 @@ void SolverWorkspace::reserve(int max_rows, int max_blocks, int nv) {
   iterated_rows.reserve(max_rows);
   blocks.reserve(max_blocks);
   steps.reserve(max_blocks);
+  sets.reserve(max_blocks);
+  diagonal_blocks.reserve(max_blocks);
 }
 
 void SolverWorkspace::fit(const Inclusion& p) {
@@ -76,29 +79,38 @@ StepLengths diagonal_steps(const Inclusion& p, const Block& k) {
     d += k.compliance;
     return d > 0 ? 1 / d : 1.0;  // a row that nothing moves: any r serves
   };
-  if (std::holds_alternative<Coulomb>(k.law)) return {largest(k.row, 1), largest(k.row + 1, 2)};
-  const double r = largest(k.row, k.rows);
-  return {r, r};
+  StepLengths s;
+  const ConvexSets sets = sets_of(k.law);
+  for (int i = 0; i < sets.count; ++i) s.r[i] = largest(k.row + sets[i].first, sets[i].rows);
+  return s;
 }
 
-double block_residual(const Block& k, VecIn Lambda, VecIn xi, StepLengths s) {
-  Eigen::Matrix<double, 6, 1> x;
-  const int n = k.rows;
-  x.head(n) = Lambda - s.r * xi;
-  if (std::holds_alternative<Coulomb>(k.law)) {
-    x.segment<2>(1) = Lambda.segment<2>(1) - s.r_T * xi.segment<2>(1);
-    prox_law(k.law, x.head(n));
-    // The tangential set is judged with the normal impulse at hand, so that the two parts are
-    // zero exactly where the law holds.
-    const double normal = std::abs(Lambda[0] - x[0]) / s.r;
-    x[0] = std::max(Lambda[0], 0.0);
-    x.segment<2>(1) = Lambda.segment<2>(1) - s.r_T * xi.segment<2>(1);
-    prox_law(k.law, x.head(n));
-    const double tangential = (Lambda.segment<2>(1) - x.segment<2>(1)).norm() / s.r_T;
-    return std::max(normal, tangential) * k.length;
+namespace {
+// The larger one, and NaN if one is.
+double worse(double a, double b) { return b <= a ? a : b; }
+}  // namespace
+
+BlockResidual block_residual(const Block& k, VecIn Lambda, VecIn xi, const StepLengths& s) {
+  BlockResidual parts;
+  const ConvexSets sets = sets_of(k.law);
+  // The scaled sets are judged with the normal impulse at hand, so that the parts are zero exactly
+  // where the law holds.
+  const double normal = std::max(Lambda[0], 0.0);
+  Vec6 x;
+  for (int i = 0; i < sets.count; ++i) {
+    const ConvexSet& set = sets[i];
+    const auto old = Lambda.segment(set.first, set.rows);
+    x.head(set.rows) = old - s.r[i] * xi.segment(set.first, set.rows);
+    project(set, normal, x.head(set.rows));
+    const double rate = (old - x.head(set.rows)).norm() / s.r[i];
+    const bool angular = sets.mixed ? set.kind == ConvexSet::Kind::rotational : k.length != 1;
+    double& part = angular                                 ? parts.rotational
+                   : set.kind == ConvexSet::Kind::normal ? parts.normal
+                                                           : parts.tangential;
+    part = worse(part, rate);
+    parts.value = worse(parts.value, angular ? rate * k.length : rate);
   }
-  prox_law(k.law, x.head(n));
-  return (Lambda - x.head(n)).norm() / s.r * k.length;
+  return parts;
 }
 
 Residual residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& work) {
@@ -106,10 +118,20 @@ Residual residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& work) {
   Residual worst;
   for (std::size_t b = 0; b < p.blocks.size(); ++b) {
     const Block& k = p.blocks[b];
-    const double e = block_residual(k, Lambda.segment(k.row, k.rows),
-                                    work.xi.segment(k.row, k.rows), diagonal_steps(p, k));
-    if (std::isnan(e)) return {std::numeric_limits<double>::infinity(), static_cast<int>(b)};
-    if (e > worst.value) worst = {e, static_cast<int>(b)};
+    const BlockResidual e = block_residual(k, Lambda.segment(k.row, k.rows),
+                                           work.xi.segment(k.row, k.rows), diagonal_steps(p, k));
+    if (std::isnan(e.value)) {
+      worst.value = std::numeric_limits<double>::infinity();
+      worst.block = static_cast<int>(b);
+      return worst;
+    }
+    if (e.value > worst.value) {
+      worst.value = e.value;
+      worst.block = static_cast<int>(b);
+    }
+    worst.normal = std::max(worst.normal, e.normal);
+    worst.tangential = std::max(worst.tangential, e.tangential);
+    worst.rotational = std::max(worst.rotational, e.rotational);
   }
   return worst;
 }
@@ -134,6 +156,14 @@ Mode mode_of(const Block& k, VecIn Lambda) {
     }
     Mode operator()(const GivenLoad& l) const { return ellipse_mode(x.head<2>(), l.a, l.b); }
     Mode operator()(const Coulomb& l) const {
+      if (!(x[0] > 0)) return Mode::open;
+      return ellipse_mode(x.segment<2>(1), l.mu1 * x[0], l.mu2 * x[0]);
+    }
+    Mode operator()(const Coulomb2& l) const {
+      if (!(x[0] > 0)) return Mode::open;
+      return std::abs(x[1]) < l.mu * x[0] * (1 - 1e-9) ? Mode::stick : Mode::slip;
+    }
+    Mode operator()(const RollingCoulomb& l) const {  // of the point; rolling is no mode
       if (!(x[0] > 0)) return Mode::open;
       return ellipse_mode(x.segment<2>(1), l.mu1 * x[0], l.mu2 * x[0]);
     }

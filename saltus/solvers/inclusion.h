@@ -13,6 +13,7 @@
 
 #include "saltus/base/types.h"
 #include "saltus/laws/laws.h"
+#include "saltus/solvers/newton_workspace.h"
 
 namespace saltus {
 
@@ -21,7 +22,7 @@ struct Block {
   int row = 0;            // first row
   int rows = 0;           // rows_of(law)
   double compliance = 0;  // [1/kg] (rotational: 1/(kg m^2)); adds to the diagonal of G
-  double length = 1;      // turns a rotational row's rad/s into m/s for the residual [m]; else 1
+  double length = 1;      // turns angular rows' rad/s into m/s for the residual [m]; else 1
 };
 
 struct Inclusion {
@@ -34,6 +35,10 @@ struct Inclusion {
   Vec v_free;  // nv
   Vec b;       // rows: xi = W' v + b + C Lambda;  c = W' v_free + b
   bool has_G = false;
+  // The mass matrix, where whoever fills the problem has it: Newton then works in nv velocities
+  // by M + W K W', which is cheaper than its rows when contacts are redundant.
+  Mat M;  // nv x nv, symmetric positive definite
+  bool has_M = false;
   std::vector<int> support;  // scratch of whoever forms G: the non-zeros of a row
 
   // Sizes for at most `max_rows` rows and `nv` velocities; later use does not allocate.
@@ -55,7 +60,13 @@ struct SolverWorkspace {
   Vec Lambda, next;    // impulses of the iterated rows, and JOR's new ones
   std::vector<int> direct_rows, iterated_rows;  // rows of the problem          <- condense
   std::vector<Block> blocks;                    // iterated blocks, renumbered  <- condense
-  std::vector<StepLengths> steps;               // alpha r of each
+  std::vector<StepLengths> steps;               // r of each
+  std::vector<ConvexSets> sets;                 // and its convex sets
+  std::vector<Mat6> diagonal_blocks;            // and its own matrix, G_ii + C
+  Vec best, previous;           // impulses of the iterated rows: best so far, before a sweep
+  std::vector<double> history;  // residual of every iteration, on request
+  NewtonWorkspace newton;       // of newton.h; grows at its first use
+  Vec start, candidate;         // of the whole problem            <- solve_inclusion
   void reserve(int max_rows, int max_blocks, int nv);
   void fit(const Inclusion& problem);  // reserves if the problem needs more; grows only
 };
@@ -65,10 +76,14 @@ void relative_velocity(const Inclusion& problem, VecIn Lambda, Vec& xi, Vec& v);
 
 // The natural map of the laws, scaled: max over convex sets of |Lambda - prox(Lambda - r xi)| / r,
 // with r = 1 / (largest diagonal entry of the set). Units m/s: the velocity by which a set misses
-// its law. Zero if and only if solved.
+// its law. Zero if and only if solved. The parts say by which kind of set: angular rows enter the
+// value times their block's length.
 struct Residual {
-  double value = 0;  // [m/s]
-  int block = -1;    // where it is attained
+  double value = 0;       // [m/s]
+  int block = -1;         // where it is attained
+  double normal = 0;      // worst of normal and bilateral sets [m/s]
+  double tangential = 0;  // worst of friction sets and intervals [m/s]
+  double rotational = 0;  // worst of angular sets [rad/s]
 };
 [[nodiscard]] Residual residual(const Inclusion& problem, VecIn Lambda, SolverWorkspace& work);
 
@@ -76,8 +91,13 @@ struct Residual {
 enum class Mode : unsigned char { open = 0, stick = 1, slip = 2 };
 [[nodiscard]] Mode mode_of(const Block& block, VecIn Lambda);
 
-// The parts of block's natural map; `scale` gives r per convex set. Shared by residual and solvers.
-[[nodiscard]] double block_residual(const Block& block, VecIn Lambda, VecIn xi, StepLengths r);
+// The parts of a block's natural map with one r per convex set. Shared by residual and solvers.
+struct BlockResidual {
+  double value = 0;                              // [m/s]
+  double normal = 0, tangential = 0, rotational = 0;  // [m/s], [m/s], [rad/s]
+};
+[[nodiscard]] BlockResidual block_residual(const Block& block, VecIn Lambda, VecIn xi,
+                                           const StepLengths& r);
 
 // r = 1 / largest diagonal entry of each convex set of the block (P2: one r per set).
 [[nodiscard]] StepLengths diagonal_steps(const Inclusion& problem, const Block& block);

@@ -4,12 +4,15 @@
 //
 // JOR uses the old impulses in every xi, SOR the newest. r_i comes from the Delassus matrix: SOR
 // from its diagonal, JOR from its absolute row sums (with the diagonal alone JOR diverges as soon
-// as contacts couple strongly). Bilateral blocks and compliant ones without a bound are either
-// iterated too, or eliminated by a direct factor (P0 eq. 62, P2 eq. 20), which leaves the
-// condensed problem in the other blocks.
+// as contacts couple strongly). SOR's default local step is exact instead (local.h): the block's
+// own inclusion is solved with the others held, then relaxed by alpha. Bilateral blocks and
+// compliant ones without a bound are either iterated too, or eliminated by a direct factor (P0 eq.
+// 62, P2 eq. 20), which leaves the condensed problem in the other blocks.
+//
+// The automatic alpha starts at `alpha`, is halved (and the best impulses restored) when the
+// natural map of a window of sweeps grows, and recovers by a tenth a window while it falls.
 #pragma once
 #include <string_view>
-#include <variant>
 
 #include "saltus/solvers/inclusion.h"
 
@@ -21,6 +24,10 @@ struct ProxOptions {
   int max_iterations = 10000;
   enum class On { delassus, velocity } on = On::delassus;
   enum class Bilaterals { direct, prox } bilaterals = Bilaterals::direct;
+  enum class Local { exact, prox } local = Local::exact;  // of SOR; JOR is always by prox
+  bool auto_alpha = false;
+  bool least_norm = false;  // of indeterminate impulses the smallest (Newton and auto only)
+  bool history = false;     // the residual of every iteration into SolverWorkspace::history
 };
 struct ProxJacobi : ProxOptions {
   static constexpr std::string_view name = "jor";
@@ -28,13 +35,17 @@ struct ProxJacobi : ProxOptions {
 struct ProxGaussSeidel : ProxOptions {
   static constexpr std::string_view name = "sor";
 };
-using Solver = std::variant<ProxGaussSeidel, ProxJacobi>;
 
 struct SolveReport {
-  int iterations = 0;
+  int iterations = 0;    // sweeps and Newton iterations together
   double residual = 0;   // [m/s]
   int worst_block = -1;  // of the problem
   bool converged = true;
+  std::string_view solver;  // the one that finished: sor, jor, newton
+  double normal = 0, tangential = 0;  // parts of the residual [m/s]
+  double rotational = 0;              // [rad/s]
+  int sweeps = 0, newton = 0;         // how many of either
+  int indeterminate = -1;  // dimension of the impulses that move nothing; -1: not asked
 };
 
 // Lambda holds the start value (warm start) and receives the solution.
@@ -42,10 +53,13 @@ struct SolveReport {
                                 SolverWorkspace& work);
 [[nodiscard]] SolveReport solve(const Inclusion& problem, VecRef Lambda,
                                 const ProxGaussSeidel& options, SolverWorkspace& work);
-[[nodiscard]] SolveReport solve_inclusion(const Inclusion& problem, VecRef Lambda,
-                                          const Solver& solver, SolverWorkspace& work);
 
-[[nodiscard]] const ProxOptions& options_of(const Solver& solver);
-[[nodiscard]] std::string_view name_of(const Solver& solver);
+// As SOR, but gives up as soon as the rate of the last sweeps predicts more than `sweeps` of them.
+[[nodiscard]] SolveReport solve_bounded(const Inclusion& problem, VecRef Lambda,
+                                        const ProxOptions& options, int sweeps,
+                                        SolverWorkspace& work);
+
+// Writes a residual and its parts into the report.
+void note(const Residual& residual, double tolerance, SolveReport& report);
 
 }  // namespace saltus

@@ -1,0 +1,73 @@
+#include "saltus/geometry/collect.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace saltus {
+
+thread_local std::vector<ContactPoint> Collector::points_;
+
+double Collector::least_gap() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const ContactPoint& p : points_) least = std::min(least, p.gap);
+  return least;
+}
+
+void Collector::add(double gap, const Vec3& on_a, const Vec3& on_b, const Vec3& n, int feature,
+                    double radius_a, double radius_b) {
+  gap -= radius_a + radius_b;
+  if (!(gap <= margin_)) return;
+  for (const ContactPoint& p : points_)
+    if (p.feature == feature) return;
+  const Vec3 p = on_a + radius_a * n, q = on_b - radius_b * n;
+  if (swapped_) {
+    points_.push_back({gap, q, p, -n, feature});
+  } else {
+    points_.push_back({gap, p, q, n, feature});
+  }
+}
+
+void Collector::write(const SE3& X, bool swapped, Manifold& out) {
+  auto& p = points_;
+  const auto by_feature = [](const ContactPoint& a, const ContactPoint& b) {
+    return a.feature < b.feature;
+  };
+  std::sort(p.begin(), p.end(), by_feature);
+  const int count = static_cast<int>(p.size());
+  out.count = std::min(count, max_features);
+  if (count > max_features) {
+    constexpr double clearly = 1 + 1e-6;  // ties go to the lower feature, whatever the rounding
+    std::size_t deepest = 0;
+    for (std::size_t i = 1; i < p.size(); ++i)
+      if (p[i].gap < p[deepest].gap - 1e-9) deepest = i;
+    std::swap(p[0], p[deepest]);
+    for (int k = 1; k < max_features; ++k) {
+      int best = k;
+      double farthest = -1;
+      for (int i = k; i < count; ++i) {
+        double distance = std::numeric_limits<double>::infinity();
+        for (int j = 0; j < k; ++j)
+          distance = std::min(distance, (p[i].on_a - p[j].on_a).squaredNorm());
+        if (distance > farthest * clearly) {
+          farthest = distance;
+          best = i;
+        }
+      }
+      std::swap(p[k], p[best]);
+    }
+    std::sort(p.begin(), p.begin() + max_features, by_feature);
+  }
+  for (int i = 0; i < out.count; ++i) {
+    ContactPoint& to = out.points[i];
+    to = p[i];
+    to.on_a = X * p[i].on_a;
+    to.on_b = X * p[i].on_b;
+    to.normal = X.R * p[i].normal;
+    if (!swapped) continue;
+    std::swap(to.on_a, to.on_b);
+    to.normal = -to.normal;
+  }
+}
+
+}  // namespace saltus

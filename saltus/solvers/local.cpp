@@ -1,0 +1,201 @@
+#include "saltus/solvers/local.h"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace saltus {
+
+namespace {
+
+using SmallMat = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 6, 6>;
+using SmallVec = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, 6, 1>;
+using Shape = ConvexSet::Shape;
+
+// y(s) = -(B + s 1)^-1 p and its derivative -(B + s 1)^-1 y.
+struct Shifted {
+  const Mat2& B;
+  const Vec2& p;
+  [[nodiscard]] Vec2 solve(double s, const Vec2& rhs) const {
+    const double a = B(0, 0) + s, d = B(1, 1) + s, b = B(0, 1), c = B(1, 0);
+    const double det = a * d - b * c;
+    return {(d * rhs[0] - b * rhs[1]) / det, (a * rhs[1] - c * rhs[0]) / det};
+  }
+  [[nodiscard]] Vec2 y(double s) const { return solve(s, -p); }
+};
+
+// s > 0 with |y(s)| + e . y(s) = h, h > 0: Newton on the reciprocal, which is nearly straight in s,
+// inside a bracket. Returns y.
+Vec2 slip(const Mat2& B, const Vec2& p, const Vec2& e, double h) {
+  const Shifted system{B, p};
+  if (p.norm() == 0) return Vec2::Zero();
+  double lower = 0, upper = (1 + e.norm()) * p.norm() / h;
+  const auto beyond = [&](double s) {
+    const Vec2 y = system.y(s);
+    return y.norm() + e.dot(y);
+  };
+  for (int k = 0; k < 1000 && beyond(upper) > h; ++k) upper *= 2;  // B not quite semidefinite
+  double s = upper;
+  for (int k = 0; k < 200; ++k) {
+    const Vec2 y = system.y(s);
+    const double length = y.norm(), value = length + e.dot(y);
+    (value > h ? lower : upper) = s;
+    if (value == h || length == 0) break;
+    const Vec2 dy = -system.solve(s, y);
+    const double slope = y.dot(dy) / length + e.dot(dy);
+    double next = s + value * (value - h) / (-slope * h);  // root of 1/value - 1/h, linearised
+    if (!(next > lower && next < upper))
+      next = lower > 0 ? std::sqrt(lower * upper) : 0.1 * upper;
+    if (std::abs(next - s) <= std::numeric_limits<double>::epsilon() * s) break;
+    s = next;
+  }
+  return system.y(s);
+}
+
+[[nodiscard]] bool inside(const Vec2& x, double a, double b) {
+  if (x.isZero(0)) return true;
+  return a > 0 && b > 0 ? std::hypot(x[0] / a, x[1] / b) <= 1 : false;
+}
+
+// A x = -q for a 2 x 2 block that is not singular to rounding.
+bool stick(const Mat2& A, const Vec2& q, Vec2& x) {
+  const double det = A.determinant();
+  if (!(det > 1e-14 * A(0, 0) * A(1, 1))) return false;
+  x = {(-A(1, 1) * q[0] + A(0, 1) * q[1]) / det, (-A(0, 0) * q[1] + A(1, 0) * q[0]) / det};
+  return true;
+}
+
+Vec2 in_ellipse(const Mat2& A, const Vec2& q, double a, double b) {
+  if (Vec2 x; stick(A, q, x) && inside(x, a, b)) return x;
+  if (q.isZero(0)) return Vec2::Zero();
+  const Vec2 axes(a, b);
+  const Mat2 B = axes.asDiagonal() * A * axes.asDiagonal();
+  const Vec2 y = slip(B, axes.cwiseProduct(q), Vec2::Zero(), 1);
+  const double length = y.norm();
+  return axes.cwiseProduct(length > 0 ? Vec2(y / length) : y);
+}
+
+// The segment |t| <= mu n beside its normal.
+void coulomb_plane(const Mat6& A, const Vec6& q, double mu, int T, Vec6& x) {
+  x[0] = x[T] = 0;
+  if (!(q[0] < 0) || !(A(0, 0) > 0)) return;
+  const double schur = A(T, T) - A(T, 0) * A(0, T) / A(0, 0);
+  const double rest = q[T] - A(T, 0) * q[0] / A(0, 0);  // of T at a zero impulse of T, N closed
+  if (schur > 1e-14 * A(T, T)) {
+    const double t = -rest / schur, n = -(q[0] + A(0, T) * t) / A(0, 0);
+    if (n > 0 && std::abs(t) <= mu * n) {
+      x[0] = n;
+      x[T] = t;
+      return;
+    }
+  }
+  // t = sign mu n, opposed to the slip: n (A_NN + sign mu A_NT) = -q_N. Painleve's case, where the
+  // bracket is not positive for the first sign, leaves the other.
+  for (const double sign : {rest > 0 ? -1.0 : 1.0, rest > 0 ? 1.0 : -1.0}) {
+    const double a = A(0, 0) + sign * mu * A(0, T);
+    if (!(a > 0)) continue;
+    const double n = -q[0] / a, t = sign * mu * n;
+    x[0] = n;
+    x[T] = t;
+    if (sign * (A(T, 0) * n + A(T, T) * t + q[T]) <= 0) return;
+  }
+}
+
+// The pair (N, T1, T2), T = first .. first + 1.
+void coulomb(const Mat6& A, const Vec6& q, const ConvexSet& set, Vec6& x) {
+  const int T = set.first;
+  x[0] = 0;
+  x.segment<2>(T).setZero();
+  if (!(q[0] < 0) || !(A(0, 0) > 0)) return;
+  const Vec2 NT = A.row(0).segment<2>(T).transpose(), TN = A.col(0).segment<2>(T);
+  const Mat2 schur = A.block<2, 2>(T, T) - TN * NT.transpose() / A(0, 0);
+  const Vec2 rest = q.segment<2>(T) - TN * (q[0] / A(0, 0));
+  const auto normal = [&](const Vec2& t) { return -(q[0] + NT.dot(t)) / A(0, 0); };
+  if (Vec2 t; stick(schur, rest, t)) {
+    const double n = normal(t);
+    if (n > 0 && inside(t, set.lower * n, set.upper * n)) {
+      x[0] = n;
+      x.segment<2>(T) = t;
+      return;
+    }
+  }
+  const Vec2 axes(set.lower, set.upper);
+  const Mat2 B = axes.asDiagonal() * schur * axes.asDiagonal();
+  const Vec2 y = slip(B, axes.cwiseProduct(rest), axes.cwiseProduct(NT) / A(0, 0), -q[0] / A(0, 0));
+  const double n = std::max(normal(axes.cwiseProduct(y)), 0.0), length = y.norm();
+  x[0] = n;
+  x.segment<2>(T) = axes.cwiseProduct(length > 0 ? Vec2(y * (n / length)) : y);
+}
+
+// One set with all other rows of the block held.
+void solve_set(const ConvexSet& set, int rows, const Mat6& A, const Vec6& q, Vec6& x) {
+  const int i = set.first;
+  const double scale = set.scaled ? x[0] : 1.0;
+  const auto held = [&](int row) {
+    double value = q[row];
+    for (int j = 0; j < rows; ++j)
+      if (j < i || j >= i + set.rows) value += A(row, j) * x[j];
+    return value;
+  };
+  if (set.shape == Shape::ellipse) {
+    const Vec2 rest(held(i), held(i + 1));
+    x.segment<2>(i) =
+        in_ellipse(A.block<2, 2>(i, i), rest, scale * set.lower, scale * set.upper);
+  } else if (set.shape == Shape::interval) {
+    const double rest = held(i);
+    const double free = A(i, i) > 0 ? -rest / A(i, i) : x[i];  // nothing moves it: as it was
+    x[i] = std::clamp(free, scale * set.lower, scale * set.upper);
+  } else {
+    const SmallMat B = A.block(i, i, set.rows, set.rows);
+    SmallVec rest(set.rows);
+    for (int k = 0; k < set.rows; ++k) rest[k] = -held(i + k);
+    const SmallVec solution = B.fullPivLu().solve(rest);
+    x.segment(i, set.rows) = solution;
+  }
+}
+
+// Contact with rolling: (N, T) with the moments held, then each moment, to rounding.
+void solve_in_turn(const ConvexSets& sets, int rows, const Mat6& A, const Vec6& q, Vec6& x) {
+  x[0] = std::max(x[0], 0.0);
+  for (int i = 1; i < sets.count; ++i)
+    project(sets[i], x[0], x.segment(sets[i].first, sets[i].rows));
+  for (int sweep = 0; sweep < 500; ++sweep) {
+    const Vec6 before = x;
+    // The moments follow the normal impulse: held as fractions of it, they act through the normal
+    // row's own coefficient.
+    Mat6 B = A;
+    Vec6 held = q;
+    for (int j = 3; j < rows; ++j) {
+      if (x[0] > 0)
+        B.col(0).head(3) += A.col(j).head(3) * (x[j] / x[0]);
+      else
+        held.head(3) += A.col(j).head(3) * x[j];
+    }
+    Vec6 next = x;
+    if (B(0, 0) > 0) coulomb(B, held, sets[1], next);
+    if (x[0] > 0)
+      for (int j = 3; j < rows; ++j) next[j] = x[j] * (next[0] / x[0]);
+    x = next;
+    for (int i = 2; i < sets.count; ++i) solve_set(sets[i], rows, A, q, x);
+    if ((x - before).head(rows).norm() <=
+        4 * std::numeric_limits<double>::epsilon() * x.head(rows).norm())
+      return;
+  }
+}
+
+}  // namespace
+
+void solve_block(const ConvexSets& sets, int rows, const Mat6& A, const Vec6& q, Vec6& x) {
+  if (sets.count == 1) {
+    solve_set(sets[0], rows, A, q, x);
+  } else if (sets.count > 2) {
+    solve_in_turn(sets, rows, A, q, x);
+  } else if (sets[1].shape == Shape::interval) {
+    coulomb_plane(A, q, sets[1].upper, 1, x);
+  } else {
+    coulomb(A, q, sets[1], x);
+  }
+}
+
+}  // namespace saltus

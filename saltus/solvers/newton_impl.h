@@ -1,0 +1,201 @@
+// Newton's method over any backend: include where a backend is to be used (newton.h explains).
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "saltus/solvers/newton.h"
+
+namespace saltus {
+
+template <NewtonBackend Backend>
+class NewtonSolver {
+ public:
+  NewtonSolver(std::span<const Block> blocks, int rows, const ProxOptions& o, Backend& backend,
+               NewtonWorkspace& w)
+      : blocks_(blocks), rows_(rows), o_(o), backend_(backend), w_(w) {}
+
+  // Lambda: warm start, then the solution (the best met). Returns its residual; `iterations`
+  // counts linear solves. `history`, if given, receives the residual of every one.
+  Residual run(VecRef Lambda, int& iterations, std::vector<double>* history) {
+    history_ = history;
+    iterations_ = &iterations;
+    if (w_.diagonal.size() < rows_) w_.diagonal.setZero(rows_);
+    backend_.diagonal(w_.diagonal.head(rows_));
+    if (o_.least_norm) {
+      newton_detail::prepare(blocks_, rows_, newton_detail::least_norm_weight, w_);
+      Lambda.setZero();
+      static_cast<void>(search(Lambda));
+    }
+    newton_detail::prepare(blocks_, rows_, 0, w_);
+    return search(Lambda);
+  }
+
+ private:
+  auto head(Vec& x) { return x.head(rows_); }
+
+  Residual judge(VecIn Lambda, VecIn xi) { return newton_detail::judge(blocks_, Lambda, xi, w_); }
+
+  // Keeps Lambda (put on its sets) if it is the best so far; true when it is good enough.
+  bool consider(VecIn Lambda, VecIn xi) {
+    const Residual r = judge(Lambda, xi);
+    if (history_) history_->push_back(r.value);
+    if (r.value < best_.value) {
+      best_ = r;
+      head(w_.best) = Lambda;
+    }
+    return best_.value <= o_.tolerance;
+  }
+
+  Residual search(VecRef Lambda) {
+    newton_detail::restore(blocks_, Lambda);
+    best_.value = std::numeric_limits<double>::infinity();
+    head(w_.best) = Lambda;
+    const int limit = *iterations_ + o_.max_iterations;
+    if (!polish(Lambda, std::min(limit, *iterations_ + 30))) {
+      Lambda = head(w_.best);
+      proximal(Lambda, limit);
+    }
+    Lambda = head(w_.best);
+    head(w_.trial) = Lambda;  // on its sets, if that costs nothing
+    newton_detail::restore(blocks_, head(w_.trial));
+    backend_.velocity(head(w_.trial), head(w_.xi));
+    const Residual restored = judge(head(w_.trial), head(w_.xi));
+    if (restored.value <= std::max(best_.value, 0.5 * o_.tolerance)) {
+      Lambda = head(w_.trial);
+      return restored;
+    }
+    return best_;
+  }
+
+  // Newton on the natural map from Lambda; true when converged. Gives up when the residual has not
+  // halved within five steps.
+  bool polish(VecRef Lambda, int limit) {
+    using namespace newton_detail;
+    backend_.velocity(Lambda, head(w_.xi));
+    if (consider(Lambda, head(w_.xi))) return true;
+    double merit = natural_map(blocks_, Lambda, head(w_.xi), w_, head(w_.F));
+    std::array<double, 4> recent;
+    recent.fill(merit);
+    double rho = 1e-8, mark = best_.value;
+    int since = 0;
+    for (int k = 0; *iterations_ < limit; ++k) {
+      natural_step(blocks_, Lambda, head(w_.xi), rho, w_);
+      backend_.linear(w_.K, head(w_.g), head(w_.dLambda), head(w_.dxi));
+      ++*iterations_;
+      if (!w_.dLambda.head(rows_).allFinite()) return false;
+      const double bound = *std::max_element(recent.begin(), recent.end());
+      double t = 1, next = bound;
+      for (; t > 1e-4; t *= 0.5) {
+        head(w_.trial) = Lambda + t * head(w_.dLambda);
+        head(w_.trial_xi) = head(w_.xi) + t * head(w_.dxi);
+        next = natural_map(blocks_, head(w_.trial), head(w_.trial_xi), w_, head(w_.trial_F));
+        if (next <= (1 - 1e-4 * t) * bound) break;
+      }
+      if (t <= 1e-4) {
+        if (rho >= 1e-2) return false;
+        rho *= 100;
+        continue;
+      }
+      rho = t == 1 ? std::max(0.1 * rho, 1e-10) : rho;
+      Lambda = head(w_.trial);
+      backend_.velocity(Lambda, head(w_.xi));
+      merit = natural_map(blocks_, Lambda, head(w_.xi), w_, head(w_.F));
+      recent[k % recent.size()] = merit;
+      if (consider(Lambda, head(w_.xi))) return true;
+      if (best_.value <= 0.5 * mark) {
+        mark = best_.value;
+        since = 0;
+      } else if (++since >= 5) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  // Newton on the dual of one proximal step; returns its iterations. trial is Lambda, hat its image.
+  int proximal_solve(double rho, int limit) {
+    using namespace newton_detail;
+    head(w_.trial) = head(w_.centre);
+    backend_.velocity(head(w_.trial), head(w_.trial_xi));
+    head(w_.trial_xi) += head(w_.compliance).cwiseProduct(head(w_.trial));
+    int k = 0;
+    for (; k < 50 && *iterations_ < limit; ++k) {
+      proximal_map(blocks_, head(w_.trial_xi), rho, true, w_);
+      proximal_step(blocks_, head(w_.trial), w_);
+      head(w_.F) = head(w_.hat) - head(w_.trial);  // before the compliance is folded in
+      const double gap = scaled_norm(blocks_, head(w_.F), w_);
+      head(w_.trial_F) = head(w_.hat) - head(w_.centre);
+      if (gap <= 1e-3 * scaled_norm(blocks_, head(w_.trial_F), w_) || gap == 0) break;
+      backend_.linear(w_.K, head(w_.g), head(w_.dLambda), head(w_.dxi));
+      ++*iterations_;
+      if (!w_.dLambda.head(rows_).allFinite()) break;
+      head(w_.dxi) += head(w_.compliance).cwiseProduct(head(w_.dLambda));
+      const double t = search_line(rho);
+      if (t <= 0) break;
+      head(w_.trial) += t * head(w_.dLambda);
+      // Afresh: sums of increments would keep the rounding of large steps.
+      backend_.velocity(head(w_.trial), head(w_.trial_xi));
+      head(w_.trial_xi) += head(w_.compliance).cwiseProduct(head(w_.trial));
+    }
+    return k;
+  }
+
+  // Slope of the dual along the step: dxi . (Lambda + t dLambda - hat(xi + t dxi)), increasing in t.
+  double slope(double t, double rho) {
+    head(w_.trial_F) = head(w_.trial_xi) + t * head(w_.dxi);
+    newton_detail::proximal_map(blocks_, head(w_.trial_F), rho, false, w_);
+    return head(w_.dxi).dot(head(w_.trial) + t * head(w_.dLambda) - head(w_.hat));
+  }
+  double search_line(double rho) {
+    const double first = slope(0, rho);
+    if (!(first < 0)) return first == 0 ? 0.0 : 1.0;  // rounding: the plain step
+    double lower = 0, upper = 1, at_lower = first, at_upper = slope(1, rho);
+    if (at_upper <= 0.1 * -first) return 1;
+    for (int k = 0; k < 30; ++k) {
+      double t = lower - at_lower * (upper - lower) / (at_upper - at_lower);
+      t = std::clamp(t, lower + 0.1 * (upper - lower), upper - 0.1 * (upper - lower));
+      const double value = slope(t, rho);
+      if (std::abs(value) <= 0.1 * -first) return t;
+      (value < 0 ? lower : upper) = t;
+      (value < 0 ? at_lower : at_upper) = value;
+    }
+    return lower > 0 ? lower : upper;
+  }
+
+  void proximal(VecRef Lambda, int limit) {
+    using namespace newton_detail;
+    double rho = 1e-3, last = std::numeric_limits<double>::infinity();
+    for (int outer = 0; outer < 200 && *iterations_ < limit; ++outer) {
+      backend_.velocity(Lambda, head(w_.xi));
+      freeze_slip(blocks_, Lambda, head(w_.xi), 1, w_);
+      head(w_.centre) = Lambda;
+      const int inner = proximal_solve(rho, limit);
+      Lambda = head(w_.hat);
+      if (!Lambda.allFinite()) return;
+      backend_.velocity(Lambda, head(w_.xi));
+      if (consider(Lambda, head(w_.xi))) return;
+      if (inner <= 10) rho = std::max(0.1 * rho, 1e-9);
+      const double now = judge(Lambda, head(w_.xi)).value;
+      // A polish is worth its steps when the last proximal step changed little or every few.
+      if (now < 0.5 * last || outer % 4 == 3) {
+        head(w_.kept) = Lambda;
+        if (polish(Lambda, std::min(limit, *iterations_ + 12))) return;
+        Lambda = head(w_.kept);
+      }
+      last = now;
+    }
+  }
+
+  std::span<const Block> blocks_;
+  int rows_;
+  const ProxOptions& o_;
+  Backend& backend_;
+  NewtonWorkspace& w_;
+  Residual best_;
+  int* iterations_ = nullptr;
+  std::vector<double>* history_ = nullptr;
+};
+
+}  // namespace saltus

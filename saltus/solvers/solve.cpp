@@ -1,0 +1,68 @@
+#include "saltus/solvers/solve.h"
+
+#include <algorithm>
+
+namespace saltus {
+
+namespace {
+
+// Of two links of the chain the better one, with the work of both.
+SolveReport merge(const SolveReport& first, const SolveReport& second) {
+  SolveReport both = second.residual <= first.residual ? second : first;
+  both.iterations = first.iterations + second.iterations;
+  both.sweeps = first.sweeps + second.sweeps;
+  both.newton = first.newton + second.newton;
+  return both;
+}
+
+}  // namespace
+
+SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, SolverWorkspace& w) {
+  if (p.rows == 0) return {};
+  const int n = p.rows;
+  auto best = w.start.head(n);
+  best = Lambda.head(n);
+  if (!best.allFinite()) best.setZero();
+  auto now = w.candidate.head(n);
+  SolveReport report;
+  const auto link = [&](auto&& solver) {
+    now = best;
+    const SolveReport mine = solver();
+    const bool better = report.solver.empty() || mine.residual <= report.residual;
+    report = report.solver.empty() ? mine : merge(report, mine);
+    if (better && now.allFinite()) best = now;
+    return report.converged;
+  };
+  const auto sweeps = [&] { return solve_bounded(p, now, o, o.sweeps, w); };
+  const auto newton = [&] {
+    Newton options;
+    static_cast<ProxOptions&>(options) = o;
+    options.max_iterations = o.newton_iterations;
+    return solve(p, now, options, w);
+  };
+  const auto relaxed = [&] {
+    ProxGaussSeidel options;
+    static_cast<ProxOptions&>(options) = o;
+    options.local = ProxOptions::Local::prox;
+    options.auto_alpha = true;
+    return solve(p, now, options, w);
+  };
+  if (!link(sweeps) && !link(newton)) static_cast<void>(link(relaxed));
+  Lambda.head(n) = best;
+  return report;
+}
+
+SolveReport solve_inclusion(const Inclusion& p, VecRef Lambda, const Solver& solver,
+                            SolverWorkspace& w) {
+  w.history.clear();
+  return std::visit([&](const auto& o) { return solve(p, Lambda, o, w); }, solver);
+}
+
+const ProxOptions& options_of(const Solver& solver) {
+  return std::visit([](const auto& o) -> const ProxOptions& { return o; }, solver);
+}
+std::string_view name_of(const Solver& solver) {
+  return std::visit([](const auto& o) { return o.name; }, solver);
+}
+
+}  // namespace saltus

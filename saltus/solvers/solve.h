@@ -1,0 +1,34 @@
+// The choice of a solver, and the automatic one.
+//
+// AutoSolver: a chain, each link starting from the best impulses so far:
+//   1. Gauss-Seidel with exact local steps from the warm start, at most `sweeps` of them, given up
+//      as soon as their rate predicts more;
+//   2. Newton;
+//   3. Gauss-Seidel by plain prox with automatic alpha, up to max_iterations;
+//   4. the best so far, reported as not converged.
+#pragma once
+#include <variant>
+
+#include "saltus/solvers/newton.h"
+#include "saltus/solvers/prox.h"
+
+namespace saltus {
+
+struct AutoSolver : ProxOptions {
+  static constexpr std::string_view name = "auto";
+  int sweeps = 50;
+  int newton_iterations = 300;
+};
+
+using Solver = std::variant<ProxGaussSeidel, ProxJacobi, Newton, AutoSolver>;
+
+[[nodiscard]] SolveReport solve(const Inclusion& problem, VecRef Lambda, const AutoSolver& options,
+                                SolverWorkspace& work);
+// Lambda holds the start value (warm start) and receives the solution.
+[[nodiscard]] SolveReport solve_inclusion(const Inclusion& problem, VecRef Lambda,
+                                          const Solver& solver, SolverWorkspace& work);
+
+[[nodiscard]] const ProxOptions& options_of(const Solver& solver);
+[[nodiscard]] std::string_view name_of(const Solver& solver);
+
+}  // namespace saltus
