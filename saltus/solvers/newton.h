@@ -58,7 +58,7 @@ double natural_map(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const 
 void natural_step(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double rho,
                   NewtonWorkspace& w);
 
-// w.shift = s; w.centre stays.
+// w.shift moves towards s by `weight` of the way.
 void freeze_slip(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double weight,
                  NewtonWorkspace& w);
 // hat = Lambda^(xi + compliance part); with `derivative` also K (compliance not folded in).

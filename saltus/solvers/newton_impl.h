@@ -41,6 +41,7 @@ class NewtonSolver {
   bool consider(VecIn Lambda, VecIn xi) {
     const Residual r = judge(Lambda, xi);
     if (history_) history_->push_back(r.value);
+    last_ = r.value;
     if (r.value < best_.value) {
       best_ = r;
       head(w_.best) = Lambda;
@@ -53,9 +54,28 @@ class NewtonSolver {
     best_.value = std::numeric_limits<double>::infinity();
     head(w_.best) = Lambda;
     const int limit = *iterations_ + o_.max_iterations;
-    if (!polish(Lambda, std::min(limit, *iterations_ + 30))) {
-      Lambda = head(w_.best);
-      proximal(Lambda, limit);
+    bool done = polish(Lambda, std::min(limit, *iterations_ + 30));
+    // Other step lengths and other starts have other basins.
+    const bool warm = !head(w_.best).isZero(0);
+    for (const double stretch : {1.0, 0.1, 10.0}) {
+      w_.stretch = stretch;
+      if (!done && stretch != 1) {
+        Lambda = head(w_.best);
+        done = polish(Lambda, std::min(limit, *iterations_ + 20));
+      }
+      if (!done && (warm || stretch != 1)) {
+        Lambda.setZero();
+        done = polish(Lambda, std::min(limit, *iterations_ + 20));
+      }
+    }
+    w_.stretch = 1;
+    // From the best so far, then from rest and ever more cautiously: the fixed point in s may cycle.
+    for (int attempt = 0; !done && attempt < 4 && *iterations_ < limit; ++attempt) {
+      if (attempt == 0)
+        Lambda = head(w_.best);
+      else
+        Lambda.setZero();
+      done = proximal(Lambda, std::pow(0.5, attempt), limit);
     }
     Lambda = head(w_.best);
     head(w_.trial) = Lambda;  // on its sets, if that costs nothing
@@ -70,7 +90,7 @@ class NewtonSolver {
   }
 
   // Newton on the natural map from Lambda; true when converged. Gives up when the residual has not
-  // halved within five steps.
+  // halved within six steps.
   bool polish(VecRef Lambda, int limit) {
     using namespace newton_detail;
     backend_.velocity(Lambda, head(w_.xi));
@@ -78,7 +98,7 @@ class NewtonSolver {
     double merit = natural_map(blocks_, Lambda, head(w_.xi), w_, head(w_.F));
     std::array<double, 4> recent;
     recent.fill(merit);
-    double rho = 1e-8, mark = best_.value;
+    double rho = 1e-8, mark = last_;
     int since = 0;
     for (int k = 0; *iterations_ < limit; ++k) {
       natural_step(blocks_, Lambda, head(w_.xi), rho, w_);
@@ -104,10 +124,10 @@ class NewtonSolver {
       merit = natural_map(blocks_, Lambda, head(w_.xi), w_, head(w_.F));
       recent[k % recent.size()] = merit;
       if (consider(Lambda, head(w_.xi))) return true;
-      if (best_.value <= 0.5 * mark) {
-        mark = best_.value;
+      if (last_ <= 0.5 * mark) {
+        mark = last_;
         since = 0;
-      } else if (++since >= 5) {
+      } else if (++since >= 6) {
         return false;
       }
     }
@@ -164,28 +184,36 @@ class NewtonSolver {
     return lower > 0 ? lower : upper;
   }
 
-  void proximal(VecRef Lambda, int limit) {
+  // Proximal steps with s renewed by `weight`; gives up when ten of them bring nothing.
+  bool proximal(VecRef Lambda, double weight, int limit) {
     using namespace newton_detail;
-    double rho = 1e-3, last = std::numeric_limits<double>::infinity();
-    for (int outer = 0; outer < 200 && *iterations_ < limit; ++outer) {
+    double rho = 1e-3, last = std::numeric_limits<double>::infinity(), mark = last;
+    int since = 0;
+    head(w_.shift).setZero();
+    for (int outer = 0; since < 10 / weight && *iterations_ < limit; ++outer, ++since) {
       backend_.velocity(Lambda, head(w_.xi));
-      freeze_slip(blocks_, Lambda, head(w_.xi), 1, w_);
+      freeze_slip(blocks_, Lambda, head(w_.xi), outer == 0 ? 1 : weight, w_);
       head(w_.centre) = Lambda;
       const int inner = proximal_solve(rho, limit);
       Lambda = head(w_.hat);
-      if (!Lambda.allFinite()) return;
+      if (!Lambda.allFinite()) return false;
       backend_.velocity(Lambda, head(w_.xi));
-      if (consider(Lambda, head(w_.xi))) return;
+      if (consider(Lambda, head(w_.xi))) return true;
       if (inner <= 10) rho = std::max(0.1 * rho, 1e-9);
       const double now = judge(Lambda, head(w_.xi)).value;
-      // A polish is worth its steps when the last proximal step changed little or every few.
+      if (now < 0.8 * mark) {
+        mark = now;
+        since = 0;
+      }
+      // A polish is worth its steps when the last proximal step brought much, and every few.
       if (now < 0.5 * last || outer % 4 == 3) {
         head(w_.kept) = Lambda;
-        if (polish(Lambda, std::min(limit, *iterations_ + 12))) return;
+        if (polish(Lambda, std::min(limit, *iterations_ + 12))) return true;
         Lambda = head(w_.kept);
       }
       last = now;
     }
+    return false;
   }
 
   std::span<const Block> blocks_;
@@ -194,6 +222,7 @@ class NewtonSolver {
   Backend& backend_;
   NewtonWorkspace& w_;
   Residual best_;
+  double last_ = 0;  // residual considered last
   int* iterations_ = nullptr;
   std::vector<double>* history_ = nullptr;
 };

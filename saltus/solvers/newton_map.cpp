@@ -109,7 +109,7 @@ Vec6 natural_point(const Block& k, const ConvexSets& sets, const StepLengths& s,
     for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
       const int row = k.row + j;
       y[j] = scaled(Lambda[row], w.scale[row]);
-      z[j] = y[j] - s.r[i] * w.scale[row] * (xi[row] + w.compliance[row] * Lambda[row]);
+      z[j] = y[j] - w.stretch * s.r[i] * w.scale[row] * (xi[row] + w.compliance[row] * Lambda[row]);
     }
   return z;
 }
@@ -217,7 +217,7 @@ void natural_step(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double 
     Projected out;
     project_product(sets, z, out);
     for (int i = 0; i < sets.count; ++i)
-      r.segment(sets[i].first, sets[i].rows).setConstant(w.steps[b].r[i]);
+      r.segment(sets[i].first, sets[i].rows).setConstant(w.stretch * w.steps[b].r[i]);
     SmallMat T = SmallMat::Identity(n, n) - out.P.topLeftCorner(n, n);
     SmallMat right(n, n);
     Vec6 f;
@@ -245,7 +245,7 @@ void freeze_slip(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double w
                  NewtonWorkspace& w) {
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Block& k = blocks[b];
-    w.shift.segment(k.row, k.rows).setZero();
+    w.shift.segment(k.row + 1, k.rows - 1).setZero();
     double s = 0;
     for (const ConvexSet& set : w.sets[b]) {
       if (!set.scaled) continue;
@@ -256,7 +256,7 @@ void freeze_slip(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double w
       }
       s += std::sqrt(square);
     }
-    w.shift[k.row] = weight * s;
+    w.shift[k.row] += weight * (s - w.shift[k.row]);
   }
 }
 

@@ -25,6 +25,7 @@ struct NewtonWorkspace {
   std::vector<ConvexSets> sets;    // of each block
   std::vector<StepLengths> steps;  // r of each set, in rows scaled by `scale`
   std::vector<StepLengths> judge;  // r of each set as the residual has them
+  double stretch = 1;              // times the steps of the natural map
   Vec diagonal;                    // of G
   Vec scale;                       // S: semi-axis of a row's set, 1 where it has none
   Vec compliance;                  // of each row, with the least-norm weight

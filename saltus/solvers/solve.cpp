@@ -25,29 +25,42 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
   if (!best.allFinite()) best.setZero();
   auto now = w.candidate.head(n);
   SolveReport report;
-  const auto link = [&](auto&& solver) {
-    now = best;
-    const SolveReport mine = solver();
+  const auto link = [&](const SolveReport& mine) {
     const bool better = report.solver.empty() || mine.residual <= report.residual;
     report = report.solver.empty() ? mine : merge(report, mine);
     if (better && now.allFinite()) best = now;
     return report.converged;
   };
-  const auto sweeps = [&] { return solve_bounded(p, now, o, o.sweeps, w); };
-  const auto newton = [&] {
+  const auto newton = [&](int iterations) {
     Newton options;
     static_cast<ProxOptions&>(options) = o;
-    options.max_iterations = o.newton_iterations;
+    options.max_iterations = iterations;
     return solve(p, now, options, w);
   };
-  const auto relaxed = [&] {
+  const auto relaxed = [&](int iterations) {
     ProxGaussSeidel options;
     static_cast<ProxOptions&>(options) = o;
     options.local = ProxOptions::Local::prox;
     options.auto_alpha = true;
+    options.max_iterations = iterations;
     return solve(p, now, options, w);
   };
-  if (!link(sweeps) && !link(newton)) static_cast<void>(link(relaxed));
+  now = best;
+  bool done = link(solve_bounded(p, now, o, o.sweeps, w));
+  if (!done) {
+    now = best;
+    done = link(newton(o.newton_iterations));
+  }
+  // Other starts: sweeps lead away from where Newton stands still, and it takes over again.
+  for (int round = 0, sweeps = 30; !done && round < o.rounds; ++round, sweeps *= 2) {
+    done = link(relaxed(sweeps));
+    if (!now.allFinite()) now = best;
+    if (!done) done = link(newton(o.newton_iterations / 2));
+  }
+  if (!done) {
+    now = best;
+    static_cast<void>(link(relaxed(o.max_iterations)));
+  }
   Lambda.head(n) = best;
   return report;
 }

@@ -4,8 +4,10 @@
 //   1. Gauss-Seidel with exact local steps from the warm start, at most `sweeps` of them, given up
 //      as soon as their rate predicts more;
 //   2. Newton;
-//   3. Gauss-Seidel by plain prox with automatic alpha, up to max_iterations;
-//   4. the best so far, reported as not converged.
+//   3. a few rounds of relaxed sweeps (plain prox, automatic alpha), twice as many each time, and
+//      Newton from where they end;
+//   4. relaxed sweeps from the best so far, up to max_iterations;
+//   5. the best so far, reported as not converged.
 #pragma once
 #include <variant>
 
@@ -18,6 +20,7 @@ struct AutoSolver : ProxOptions {
   static constexpr std::string_view name = "auto";
   int sweeps = 50;
   int newton_iterations = 300;
+  int rounds = 5;
 };
 
 using Solver = std::variant<ProxGaussSeidel, ProxJacobi, Newton, AutoSolver>;
