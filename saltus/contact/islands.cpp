@@ -57,104 +57,333 @@ void Islands::partition(const Model& m, const Assembly& assembly) {
     }
 }
 
-void IslandProblem::reserve(int rows, int blocks, int nv) {
-  const int have = static_cast<int>(problem.c.size());
-  const int have_nv = static_cast<int>(problem.v_free.size());
-  if (rows > have || nv > have_nv || blocks > static_cast<int>(problem.blocks.capacity())) {
-    const int n = rows > have ? std::max({rows, have + have / 2, 32}) : have;
-    const int v = nv > have_nv ? std::max(nv, have_nv + have_nv / 2) : have_nv;
-    problem.reserve(n, std::max(blocks, n), v);
-    for (Vec* x : {&Lambda, &restitution, &gamma_S}) x->setZero(n);
-    is_contact.reserve(n);
+Route route_of(const Model& m, const Assembly& assembly, const Island& island,
+               const Solver& solver) {
+  const bool automatic = std::holds_alternative<AutoSolver>(solver);
+  if (!automatic && !std::holds_alternative<Newton>(solver)) return Route::dense;
+  if (island.trees.size() == 1 && island.velocities >= tree_limit) {
+    const bool single = std::all_of(island.blocks.begin(), island.blocks.end(), [&](int i) {
+      const BlockSource& s = assembly.source[i];
+      return s.velocity >= 0 || s.a < 0 || s.b < 0;
+    });
+    if (single) return Route::tree;
   }
+  const bool small = island.velocities <= dense_limit;
+  const auto longest = [&] {
+    int n = 0;
+    for (const int t : island.trees) n = std::max(n, m.tree_v[t + 1] - m.tree_v[t]);
+    return n;
+  };
+  return small || !automatic || longest() > dense_limit ? Route::dense : Route::sparse;
 }
 
-void form_island(const Model& m, const Assembly& assembly, const Island& island, VecIn v_free,
-                 bool form_G, Forest& forest, IslandProblem& out) {
-  out.reserve(island.rows, static_cast<int>(island.blocks.size()), island.velocities);
-  Inclusion& p = out.problem;
-  p.clear();
-  out.velocities = island.velocities;
-  out.is_contact.clear();
-  out.offset.clear();
-  int nv = 0;
-  p.v_free.setZero();  // beyond the island's velocities all is zero
-  for (const int t : island.trees) {
-    const int n = m.tree_v[t + 1] - m.tree_v[t];
-    out.offset.push_back(nv);
-    p.v_free.segment(nv, n) = v_free.segment(m.tree_v[t], n);
-    nv += n;
+const std::vector<Block>& IslandProblem::blocks() const {
+  return route == Route::dense ? problem.blocks
+         : route == Route::tree ? tree.blocks
+                                : sparse.blocks;
+}
+
+void IslandProblem::reserve(int row_count) {
+  rows = row_count;
+  if (Lambda.size() >= row_count) return;
+  const auto have = static_cast<int>(Lambda.size());
+  const int n = std::max({row_count, have + have / 2, 32});
+  for (Vec* x : {&Lambda, &restitution, &gamma_S, &xi}) x->setZero(n);
+}
+
+namespace {
+
+struct Former {
+  const Model& m;
+  const Assembly& from;
+  const Island& island;
+  VecIn v_free;
+  Forest& mass;
+  IslandProblem& out;
+
+  // What every form shares: warm start, restitution, start rates.
+  void copy_rows() {
+    out.reserve(island.rows);
+    out.is_contact.clear();
+    int row = 0;
+    for (const int i : island.blocks) {
+      const Block& k = from.blocks[i];
+      out.is_contact.push_back(from.source[i].contact >= 0);
+      out.Lambda.segment(row, k.rows) = from.Lambda.segment(k.row, k.rows);
+      out.restitution.segment(row, k.rows) = from.restitution.segment(k.row, k.rows);
+      out.gamma_S.segment(row, k.rows) = from.gamma_S.segment(k.row, k.rows);
+      row += k.rows;
+    }
   }
-  const auto span = [&](int tree) {
+
+  void place_trees() {
+    out.offset.clear();
+    int nv = 0;
+    for (const int t : island.trees) {
+      out.offset.push_back(nv);
+      nv += m.tree_v[t + 1] - m.tree_v[t];
+    }
+    if (out.scratch.size() < nv) out.scratch.setZero(nv);
+  }
+  void copy_free(VecRef local) const {
+    for (std::size_t k = 0; k < island.trees.size(); ++k) {
+      const int t = island.trees[k], n = m.tree_v[t + 1] - m.tree_v[t];
+      local.segment(out.offset[k], n) = v_free.segment(m.tree_v[t], n);
+    }
+  }
+  [[nodiscard]] Span span(int tree) const {
     const auto at = std::lower_bound(island.trees.begin(), island.trees.end(), tree);
-    return Span{tree, out.offset[at - island.trees.begin()], m.tree_v[tree + 1] - m.tree_v[tree]};
-  };
-  std::vector<std::array<Span, 2>>& spans = out.spans;
-  spans.clear();
-  Vec& scratch = out.scratch;
-  if (scratch.size() < nv) scratch.setZero(p.v_free.size());
-  for (const int i : island.blocks) {
-    const Block& k = assembly.blocks[i];
-    const BlockSource& s = assembly.source[i];
-    const int row = p.add(k.law, k.compliance, k.length);
-    out.is_contact.push_back(s.contact >= 0);
-    out.Lambda.segment(row, k.rows) = assembly.Lambda.segment(k.row, k.rows);
-    out.restitution.segment(row, k.rows) = assembly.restitution.segment(k.row, k.rows);
-    out.gamma_S.segment(row, k.rows) = assembly.gamma_S.segment(k.row, k.rows);
-    p.b.segment(row, k.rows) = assembly.b.segment(k.row, k.rows);
-    p.W.middleCols(row, k.rows).setZero();
-    p.Y.middleCols(row, k.rows).setZero();
+    return {tree, out.offset[at - island.trees.begin()], m.tree_v[tree + 1] - m.tree_v[tree]};
+  }
+  [[nodiscard]] std::array<Span, 2> spans_of(const BlockSource& s) const {
     std::array<Span, 2> where;
     if (s.velocity >= 0) {
       where[0] = span(m.tree[m.v_body[s.velocity]]);
-      const int local = where[0].at + s.velocity - m.tree_v[where[0].tree];
-      p.W(local, row) = s.sign;
-      forest.solve_unknown(s.velocity, s.sign, p.Y.col(row).data() + where[0].at);
-    } else {
-      const auto add = [&](int body, const Mat6X& wrench, Span& at) {
-        if (body < 0) return;
-        at = span(m.tree[body]);
-        for (int r = 0; r < k.rows; ++r) {
-          const Vec6 w = wrench.col(k.row + r);
-          forest.row(body, w, scratch.data());
-          p.W.col(row + r).segment(at.at, at.size) += scratch.head(at.size);
-          forest.solve_wrench(body, w, scratch.data());
-          p.Y.col(row + r).segment(at.at, at.size) += scratch.head(at.size);
-        }
-      };
-      add(s.a, assembly.wrench_a, where[0]);
-      add(s.b, assembly.wrench_b, where[1]);
-      if (where[0].tree == where[1].tree) where[1] = {};
+      return where;
     }
-    spans.push_back(where);
+    int n = 0;
+    if (s.a >= 0) where[n++] = span(m.tree[s.a]);
+    if (s.b >= 0) where[n++] = span(m.tree[s.b]);
+    if (n == 2 && where[0].tree == where[1].tree) where[1] = {};
+    return where;
   }
-  const int n = p.rows;
-  for (std::size_t i = 0; i < p.blocks.size(); ++i)
-    for (int r = p.blocks[i].row; r < p.blocks[i].row + p.blocks[i].rows; ++r) {
-      double c = p.b[r];
-      for (const Span& s : spans[i])
-        if (s.tree >= 0) c += p.W.col(r).segment(s.at, s.size).dot(p.v_free.segment(s.at, s.size));
-      p.c[r] = c;
+  // Adds row r of a block on tree `tree` to W and Y, the unknowns of the tree only.
+  void add_columns(const BlockSource& s, int r, int tree, double* W, double* Y) {
+    const int n = m.tree_v[tree + 1] - m.tree_v[tree];
+    if (s.velocity >= 0) {
+      W[s.velocity - m.tree_v[tree]] += s.sign;
+      mass.solve_unknown(s.velocity, s.sign, out.scratch.data());
+      for (int k = 0; k < n; ++k) Y[k] += out.scratch[k];
+      return;
     }
-  p.has_G = form_G;
-  if (!form_G) return;
-  p.G.topLeftCorner(n, n).setZero();
-  for (std::size_t i = 0; i < p.blocks.size(); ++i)
-    for (std::size_t j = i; j < p.blocks.size(); ++j)
-      for (const Span& s : spans[i])
-        if (s.tree >= 0 && (s.tree == spans[j][0].tree || s.tree == spans[j][1].tree))
-          for (int r = p.blocks[i].row; r < p.blocks[i].row + p.blocks[i].rows; ++r)
-            for (int q = std::max(r, p.blocks[j].row); q < p.blocks[j].row + p.blocks[j].rows; ++q)
-              p.G(r, q) += p.W.col(r).segment(s.at, s.size).dot(p.Y.col(q).segment(s.at, s.size));
-  p.G.topLeftCorner(n, n).triangularView<Eigen::StrictlyLower>() =
-      p.G.topLeftCorner(n, n).transpose();
+    const auto add = [&](int body, const Mat6X& wrench) {
+      if (body < 0 || m.tree[body] != tree) return;
+      const Vec6 w = wrench.col(r);
+      mass.row(body, w, out.scratch.data());
+      for (int k = 0; k < n; ++k) W[k] += out.scratch[k];
+      mass.solve_wrench(body, w, out.scratch.data());
+      for (int k = 0; k < n; ++k) Y[k] += out.scratch[k];
+    };
+    add(s.a, from.wrench_a);
+    add(s.b, from.wrench_b);
+  }
+
+  void tree() {
+    TreeRows& p = out.tree;
+    p.blocks.clear();
+    p.at.clear();
+    p.rows = 0;
+    if (p.c.size() < island.rows) {
+      p.c.setZero(out.Lambda.size());
+      p.wrench.setZero(6, out.Lambda.size());
+      p.b.setZero(out.Lambda.size());
+    }
+    out.tree_work.resize(mass);
+    mass.twists(v_free, out.tree_work.twist);
+    for (const int i : island.blocks) {
+      const Block& k = from.blocks[i];
+      const BlockSource& s = from.source[i];
+      const int row = p.rows;
+      p.blocks.push_back({k.law, row, k.rows, k.compliance, k.length});
+      TreeRow at;
+      at.unknown = s.velocity;
+      at.sign = s.sign;
+      at.node = s.b >= 0 ? s.b : s.a;
+      p.at.push_back(at);
+      p.rows += k.rows;
+      for (int r = 0; r < k.rows; ++r) {
+        p.b[row + r] = from.b[k.row + r];
+        p.c[row + r] =
+            from.b[k.row + r] + from.rate(k.row + r, s, out.tree_work.twist, v_free);
+        if (s.velocity < 0)
+          p.wrench.col(row + r) = (s.b >= 0 ? from.wrench_b : from.wrench_a).col(k.row + r);
+      }
+    }
+  }
+
+  void sparse() {
+    place_trees();
+    SparseRows& p = out.sparse;
+    p.clear();
+    p.velocities = island.velocities;
+    if (p.v_free.size() < island.velocities) p.v_free.setZero(island.velocities);
+    if (p.b.size() < island.rows) p.b.setZero(out.Lambda.size());
+    copy_free(p.v_free);
+    for (const int i : island.blocks) {
+      const Block& k = from.blocks[i];
+      const BlockSource& s = from.source[i];
+      p.blocks.push_back({k.law, p.rows, k.rows, k.compliance, k.length});
+      p.b.segment(p.rows, k.rows) = from.b.segment(k.row, k.rows);
+      p.rows += k.rows;
+      std::array<SparseRows::Segment, 2> segments;
+      int n = 0;
+      for (const Span& at : spans_of(s)) {
+        if (at.tree < 0) continue;
+        const std::size_t first = p.W.size(), size = static_cast<std::size_t>(at.size) * k.rows;
+        p.W.resize(first + size, 0.0);
+        p.Y.resize(first + size, 0.0);
+        for (int r = 0; r < k.rows; ++r)
+          add_columns(s, k.row + r, at.tree, p.W.data() + first + r * at.size,
+                      p.Y.data() + first + r * at.size);
+        segments[n++] = {at.at, at.size, static_cast<std::ptrdiff_t>(first)};
+      }
+      p.segments.push_back(segments);
+    }
+  }
+
+  void fit_dense() {
+    Inclusion& p = out.problem;
+    const int nv = island.velocities, blocks = static_cast<int>(island.blocks.size());
+    if (p.v_free.size() == nv && p.c.size() >= island.rows &&
+        static_cast<int>(p.blocks.capacity()) >= blocks)
+      return;
+    const int rows = std::max(island.rows, static_cast<int>(out.Lambda.size()));
+    p.reserve(rows, std::max(blocks, rows), nv);
+    out.work.reserve(rows, std::max(blocks, rows), nv);
+  }
+
+  void dense() {
+    place_trees();
+    fit_dense();
+    Inclusion& p = out.problem;
+    p.clear();
+    copy_free(p.v_free);
+    out.spans.clear();
+    for (const int i : island.blocks) {
+      const Block& k = from.blocks[i];
+      const BlockSource& s = from.source[i];
+      const int row = p.add(k.law, k.compliance, k.length);
+      p.b.segment(row, k.rows) = from.b.segment(k.row, k.rows);
+      p.W.middleCols(row, k.rows).setZero();
+      p.Y.middleCols(row, k.rows).setZero();
+      out.spans.push_back(spans_of(s));
+      for (const Span& at : out.spans.back())
+        if (at.tree >= 0)
+          for (int r = 0; r < k.rows; ++r)
+            add_columns(s, k.row + r, at.tree, p.W.col(row + r).data() + at.at,
+                        p.Y.col(row + r).data() + at.at);
+    }
+    for (std::size_t i = 0; i < p.blocks.size(); ++i)
+      for (int r = p.blocks[i].row; r < p.blocks[i].row + p.blocks[i].rows; ++r) {
+        p.c[r] = p.b[r];
+        for (const Span& s : out.spans[i])
+          if (s.tree >= 0)
+            p.c[r] += p.W.col(r).segment(s.at, s.size).dot(p.v_free.segment(s.at, s.size));
+      }
+  }
+
+  // G = W' Y, only where two blocks share a tree.
+  void delassus() {
+    Inclusion& p = out.problem;
+    const int n = p.rows;
+    p.has_G = true;
+    p.G.topLeftCorner(n, n).setZero();
+    for (std::size_t i = 0; i < p.blocks.size(); ++i)
+      for (std::size_t j = i; j < p.blocks.size(); ++j)
+        for (const Span& s : out.spans[i])
+          if (s.tree >= 0 && (s.tree == out.spans[j][0].tree || s.tree == out.spans[j][1].tree))
+            add_entries(p.blocks[i], p.blocks[j], s);
+    p.G.topLeftCorner(n, n).triangularView<Eigen::StrictlyLower>() =
+        p.G.topLeftCorner(n, n).transpose();
+  }
+  void add_entries(const Block& a, const Block& b, const Span& s) {
+    Inclusion& p = out.problem;
+    for (int r = a.row; r < a.row + a.rows; ++r)
+      for (int q = std::max(r, b.row); q < b.row + b.rows; ++q)
+        p.G(r, q) += p.W.col(r).segment(s.at, s.size).dot(p.Y.col(q).segment(s.at, s.size));
+  }
+
+  // The mass matrix, for Newton in velocities where contacts are redundant.
+  void mass_matrix() {
+    Inclusion& p = out.problem;
+    if (p.M.rows() != island.velocities) p.M.resize(island.velocities, island.velocities);
+    p.M.setZero();
+    p.has_M = true;
+    for (std::size_t k = 0; k < island.trees.size(); ++k) {
+      const int t = island.trees[k], n = m.tree_v[t + 1] - m.tree_v[t];
+      mass.dense(t, p.M.block(out.offset[k], out.offset[k], n, n));
+      for (int i = 0; i < n; ++i)  // held velocities do not move
+        if (m.prescribed[m.tree_v[t] + i]) {
+          p.M.row(out.offset[k] + i).setZero();
+          p.M.col(out.offset[k] + i).setZero();
+          p.M(out.offset[k] + i, out.offset[k] + i) = 1;
+        }
+    }
+  }
+};
+
+}  // namespace
+
+void form_island(const Model& m, const Assembly& assembly, const Island& island,
+                 const Solver& solver, VecIn v_free, Forest& mass, IslandProblem& out) {
+  Former former{m, assembly, island, v_free, mass, out};
+  out.route = route_of(m, assembly, island, solver);
+  former.copy_rows();
+  if (out.route == Route::tree) return former.tree();
+  if (out.route == Route::sparse) return former.sparse();
+  former.dense();
+  // With many more rows than velocities Newton and Gauss-Seidel work on velocities.
+  const bool newton =
+      std::holds_alternative<AutoSolver>(solver) || std::holds_alternative<Newton>(solver);
+  const bool redundant = newton && island.rows > 2 * island.velocities;
+  if (redundant) former.mass_matrix();
+  else if (options_of(solver).on == ProxOptions::On::delassus) former.delassus();
+}
+
+void add_offset(VecIn offset, IslandProblem& a) {
+  const int n = a.rows;
+  switch (a.route) {
+    case Route::dense:
+      a.problem.b.head(n) += offset.head(n);
+      a.problem.c.head(n) += offset.head(n);
+      break;
+    case Route::tree:
+      a.tree.b.head(n) += offset.head(n);
+      a.tree.c.head(n) += offset.head(n);
+      break;
+    case Route::sparse: a.sparse.b.head(n) += offset.head(n); break;
+  }
+}
+
+SolveReport solve_island(const Solver& solver, Forest& mass, IslandProblem& a) {
+  auto Lambda = a.Lambda.head(a.rows);
+  switch (a.route) {
+    case Route::tree:
+      return solve_on_tree(a.tree, Lambda, options_of(solver), mass, a.tree_work, a.work.newton);
+    case Route::sparse: return solve_sparse(a.sparse, Lambda, options_of(solver), a.sparse_work);
+    case Route::dense: break;
+  }
+  return solve_inclusion(a.problem, Lambda, solver, a.work);
+}
+
+void end_rates(Forest& mass, IslandProblem& a, VecRef gamma) {
+  const int n = a.rows;
+  const auto Lambda = a.Lambda.head(n);
+  auto xi = a.xi.head(n);
+  switch (a.route) {
+    case Route::dense:
+      relative_velocity(a.problem, Lambda, a.work.xi, a.work.v);
+      gamma.head(n) = a.work.xi.head(n) - a.problem.b.head(n);
+      for (const Block& k : a.problem.blocks)
+        gamma.segment(k.row, k.rows) -= k.compliance * Lambda.segment(k.row, k.rows);
+      return;
+    case Route::tree: {
+      TreeBackend(a.tree, mass, a.tree_work).velocity(Lambda, xi);
+      gamma.head(n) = xi - a.tree.b.head(n);
+      return;
+    }
+    case Route::sparse:
+      sparse_velocity(a.sparse, Lambda, a.sparse_work, xi);
+      gamma.head(n) = xi - a.sparse.b.head(n);
+  }
 }
 
 void store_impulses(const Island& island, const IslandProblem& from, Assembly& assembly) {
-  for (std::size_t i = 0; i < island.blocks.size(); ++i) {
-    const Block& k = assembly.blocks[island.blocks[i]];
-    assembly.Lambda.segment(k.row, k.rows) =
-        from.Lambda.segment(from.problem.blocks[i].row, k.rows);
+  int row = 0;
+  for (const int i : island.blocks) {
+    const Block& k = assembly.blocks[i];
+    assembly.Lambda.segment(k.row, k.rows) = from.Lambda.segment(row, k.rows);
+    row += k.rows;
   }
 }
 

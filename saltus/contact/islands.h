@@ -1,12 +1,19 @@
 // Islands: trees that blocks couple, directly or through others. Each is a problem of its own, and
-// is handed to the solvers in the form that suits its size:
+// is handed to the solvers in the form that suits it:
 //
-//   dense    velocities of the island's trees as plain matrices: G, W, Y = M^-1 W
+//   dense    up to a few hundred velocities: G = W' Y, W and Y = M^-1 W as plain matrices; every
+//            solver
+//   tree     one long tree, blocks that act on one body or one velocity each: Newton by articulated
+//            sweeps, O(n)
+//   sparse   many trees: Gauss-Seidel on velocities, a sweep costs what touches
 #pragma once
 #include <array>
 #include <vector>
 
 #include "saltus/contact/assembly.h"
+#include "saltus/solvers/solve.h"
+#include "saltus/solvers/sparse.h"
+#include "saltus/solvers/tree_backend.h"
 
 namespace saltus {
 
@@ -33,28 +40,54 @@ class Islands {
   int count_ = 0;
 };
 
+enum class Route { dense, tree, sparse };
+
+// Islands of more velocities than this are not made dense, where another route serves them.
+inline constexpr int dense_limit = 240;
+// One tree is swept rather than made dense from this many velocities on (measured: docs/solvers.md).
+inline constexpr int tree_limit = 24;
+
+// Which route an island takes. Only `auto` and `newton` know the tree; JOR and explicit choices of
+// an iteration are dense.
+[[nodiscard]] Route route_of(const Model& model, const Assembly& assembly, const Island& island,
+                             const Solver& solver);
+
 // The part of a block's columns that lies in one tree.
 struct Span {
   int tree = -1, at = 0, size = 0;  // local velocities
 };
 
-// An island's problem on its own, and what impact laws need of its rows.
+// An island's problem on its own, in one of the forms, and what solves it. Sized by its island;
+// allocates when an island of another size takes its place.
 struct IslandProblem {
-  Inclusion problem;
+  Route route = Route::dense;
+  Inclusion problem;  // dense
+  SolverWorkspace work;
+  TreeRows tree;
+  TreeScratch tree_work;
+  SparseRows sparse;
+  SparseScratch sparse_work;
+
+  int rows = 0;
   Vec Lambda, restitution, gamma_S;  // rows
   std::vector<char> is_contact;      // per block
   std::vector<int> offset;           // first local velocity of each tree of the island
-  int velocities = 0;
   std::vector<std::array<Span, 2>> spans;  // per block
-  Vec scratch;
+  Vec scratch, xi;
 
-  // Room for an island of this size; grows only.
-  void reserve(int rows, int blocks, int nv);
+  [[nodiscard]] const std::vector<Block>& blocks() const;
+  void reserve(int row_count);
 };
 
-// Fills the problem in dense form. Needs a factored forest; v_free is the model's.
-void form_island(const Model& model, const Assembly& assembly, const Island& island, VecIn v_free,
-                 bool form_G, Forest& forest, IslandProblem& out);
+// Fills the problem. Needs a factored forest; v_free is the model's.
+void form_island(const Model& model, const Assembly& assembly, const Island& island,
+                 const Solver& solver, VecIn v_free, Forest& mass, IslandProblem& out);
+// Adds to the offsets of the rows.
+void add_offset(VecIn offset, IslandProblem& island);
+// Solves for island.Lambda.
+[[nodiscard]] SolveReport solve_island(const Solver& solver, Forest& mass, IslandProblem& island);
+// gamma_E of the rows at island.Lambda: without offsets and compliance.
+void end_rates(Forest& mass, IslandProblem& island, VecRef gamma);
 // Impulses back to the assembly.
 void store_impulses(const Island& island, const IslandProblem& from, Assembly& assembly);
 

@@ -7,12 +7,6 @@ namespace saltus {
 
 namespace {
 
-void add_restitution(IslandProblem& a) {
-  const int n = a.problem.rows;
-  a.problem.b.head(n) += a.restitution.head(n);
-  a.problem.c.head(n) += a.restitution.head(n);
-}
-
 SolveReport worse(const SolveReport& a, const SolveReport& b) {
   SolveReport both = a.residual > b.residual ? a : b;
   both.iterations = a.iterations + b.iterations;
@@ -27,9 +21,9 @@ struct WorkOfContacts {
 
 WorkOfContacts work_of_contacts(const IslandProblem& a, VecIn L0, VecIn Le, VecIn g0, VecIn ge) {
   WorkOfContacts w;
-  for (std::size_t i = 0; i < a.problem.blocks.size(); ++i) {
+  for (std::size_t i = 0; i < a.blocks().size(); ++i) {
     if (!a.is_contact[i]) continue;
-    const Block& k = a.problem.blocks[i];
+    const Block& k = a.blocks()[i];
     for (int r = k.row; r < k.row + k.rows; ++r) {
       const double L = L0[r], dL = Le[r] - L0[r];
       const double g = 0.5 * (a.gamma_S[r] + g0[r]), dg = 0.5 * (ge[r] - g0[r]);
@@ -56,36 +50,23 @@ double largest_share(const WorkOfContacts& w) {
   return low;
 }
 
-SolveReport solve_once(const Solver& solver, IslandProblem& a, SolverWorkspace& work) {
-  return solve_inclusion(a.problem, a.Lambda, solver, work);
+ImpactReport resolve_law(const NewtonImpact&, const Solver& solver, Forest& mass, IslandProblem& a,
+                         ImpactScratch&) {
+  add_offset(a.restitution, a);
+  return {solve_island(solver, mass, a), true, 1};
 }
 
-// gamma_E of the rows: relative velocity without restitution, offset and compliance.
-void end_velocity(const IslandProblem& a, SolverWorkspace& w, Vec& gamma) {
-  const int n = a.problem.rows;
-  relative_velocity(a.problem, a.Lambda, w.xi, w.v);
-  gamma.head(n) = w.xi.head(n) - a.problem.b.head(n);
-  for (const Block& k : a.problem.blocks)
-    gamma.segment(k.row, k.rows) -= k.compliance * a.Lambda.segment(k.row, k.rows);
-}
-
-ImpactReport resolve_law(const NewtonImpact&, const Solver& solver, IslandProblem& a,
-                         ImpactScratch&, SolverWorkspace& work) {
-  add_restitution(a);
-  return {solve_once(solver, a, work), true, 1};
-}
-
-ImpactReport resolve_law(const CappedImpact&, const Solver& solver, IslandProblem& a,
-                         ImpactScratch& scratch, SolverWorkspace& work) {
-  const int n = a.problem.rows;
+ImpactReport resolve_law(const CappedImpact&, const Solver& solver, Forest& mass, IslandProblem& a,
+                         ImpactScratch& scratch) {
+  const int n = a.rows;
   for (Vec* x : {&scratch.Lambda, &scratch.gamma, &scratch.gamma_newton})
     if (x->size() < n) x->setZero(a.Lambda.size());
-  const SolveReport first = solve_once(solver, a, work);
+  const SolveReport first = solve_island(solver, mass, a);
   scratch.Lambda.head(n) = a.Lambda.head(n);
-  end_velocity(a, work, scratch.gamma);
-  add_restitution(a);
-  const SolveReport newton = solve_once(solver, a, work);
-  end_velocity(a, work, scratch.gamma_newton);
+  end_rates(mass, a, scratch.gamma);
+  add_offset(a.restitution, a);
+  const SolveReport newton = solve_island(solver, mass, a);
+  end_rates(mass, a, scratch.gamma_newton);
   const double s = largest_share(
       work_of_contacts(a, scratch.Lambda, a.Lambda, scratch.gamma, scratch.gamma_newton));
   if (s < 1)
@@ -99,10 +80,10 @@ std::string_view name_of(const ImpactLaw& law) {
   return std::visit([](const auto& l) { return l.name; }, law);
 }
 
-ImpactReport resolve(const ImpactLaw& law, const Solver& solver, IslandProblem& a,
-                     ImpactScratch& scratch, SolverWorkspace& work) {
-  if (a.restitution.head(a.problem.rows).isZero(0)) return {solve_once(solver, a, work), false, 1};
-  return std::visit([&](const auto& l) { return resolve_law(l, solver, a, scratch, work); }, law);
+ImpactReport resolve(const ImpactLaw& law, const Solver& solver, Forest& mass, IslandProblem& a,
+                     ImpactScratch& scratch) {
+  if (a.restitution.head(a.rows).isZero(0)) return {solve_island(solver, mass, a), false, 1};
+  return std::visit([&](const auto& l) { return resolve_law(l, solver, mass, a, scratch); }, law);
 }
 
 }  // namespace saltus

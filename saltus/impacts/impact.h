@@ -34,9 +34,8 @@ struct ImpactScratch {
 };
 
 // Solves an island's problem for its Lambda.
-[[nodiscard]] ImpactReport resolve(const ImpactLaw& law, const Solver& solver,
-                                   IslandProblem& island, ImpactScratch& scratch,
-                                   SolverWorkspace& work);
+[[nodiscard]] ImpactReport resolve(const ImpactLaw& law, const Solver& solver, Forest& mass,
+                                   IslandProblem& island, ImpactScratch& scratch);
 
 [[nodiscard]] std::string_view name_of(const ImpactLaw& law);
 

@@ -186,18 +186,17 @@ struct Stepper {
     }
   }
 
-  [[nodiscard]] bool form_G() const { return options_of(o.solver).on == ProxOptions::On::delassus; }
-
   // Every island on its own.
   void solve_islands(StepReport& report) {
     w.islands.partition(m, w.assembly);
     report.islands = w.islands.count();
     for (int i = 0; i < w.islands.count(); ++i) {
       const Island& island = w.islands[i];
-      form_island(m, w.assembly, island, w.v_free, form_G(), w.mass, w.island);
-      w.solver.fit(w.island.problem);
-      const ImpactReport r = resolve(o.impact, o.solver, w.island, w.impact, w.solver);
-      store_impulses(island, w.island, w.assembly);
+      if (i >= static_cast<int>(w.problems.size())) w.problems.emplace_back();
+      IslandProblem& problem = w.problems[i];
+      form_island(m, w.assembly, island, o.solver, w.v_free, w.mass, problem);
+      const ImpactReport r = resolve(o.impact, o.solver, w.mass, problem, w.impact);
+      store_impulses(island, problem, w.assembly);
       if (r.solve.worst_block >= 0 && r.solve.residual >= report.impact.solve.residual)
         report.worst = w.assembly.place(island.blocks[r.solve.worst_block]);
       merge(report.impact, r);

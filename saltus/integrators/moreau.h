@@ -20,7 +20,7 @@ namespace saltus {
 struct MoreauMidpoint {
   static constexpr std::string_view name = "moreau";
   double dt = 1e-3;  // [s]
-  Solver solver = ProxGaussSeidel{};
+  Solver solver = AutoSolver{};
   ImpactLaw impact = CappedImpact{};
   MotorScheme motors = MotorScheme::midpoint;
   Projection projection = Projection::mass;
@@ -51,8 +51,7 @@ struct StepWorkspace {
   ContactFinder finder;
   Assembly assembly;  // the rows of the step
   Islands islands;
-  IslandProblem island;  // the one being solved
-  SolverWorkspace solver;
+  std::vector<IslandProblem> problems;  // of the islands
   ImpactScratch impact;
   ProjectionWorkspace projection;
   std::vector<CoordinateTerms> terms;  // per coordinate

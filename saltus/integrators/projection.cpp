@@ -165,16 +165,18 @@ struct Corrector {
   }
 
   void solve_islands() {
-    ProxGaussSeidel solver;
-    solver.tolerance = 0.1 * contact_target;
-    solver.max_iterations = 2000;
+    AutoSolver options;
+    options.tolerance = 0.1 * contact_target;
+    options.max_iterations = 2000;
+    const Solver solver = options;
     p.islands.partition(model, p.assembly);
     for (int i = 0; i < p.islands.count(); ++i) {
-      form_island(model, p.assembly, p.islands[i], p.zero, true, mass, p.island);
-      p.solver.fit(p.island.problem);
+      if (i >= static_cast<int>(p.problems.size())) p.problems.emplace_back();
+      IslandProblem& problem = p.problems[i];
+      form_island(model, p.assembly, p.islands[i], solver, p.zero, mass, problem);
       // What the solver leaves is measured again and, if it matters, corrected in the next round.
-      (void)solve_inclusion(p.island.problem, p.island.Lambda, solver, p.solver);
-      store_impulses(p.islands[i], p.island, p.assembly);
+      (void)solve_island(solver, mass, problem);
+      store_impulses(p.islands[i], problem, p.assembly);
     }
   }
 

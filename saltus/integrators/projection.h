@@ -34,8 +34,7 @@ struct ProjectionWorkspace {
   explicit ProjectionWorkspace(const Model& model);
   Assembly assembly;
   Islands islands;
-  IslandProblem island;
-  SolverWorkspace solver;
+  std::vector<IslandProblem> problems;
   std::vector<Vec6> wrenches;
   Vec zero, displacement, impulse;
   std::vector<HeldContact> held;  // sorted by key; from the step

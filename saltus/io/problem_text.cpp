@@ -265,7 +265,7 @@ void read_text(const std::string& path, const std::string& text, ProblemFile& ou
     raw.f = read_vector(in, first.rows, "f");
     raw.w = read_vector(in, m, "w");
   }
-  in.peek();
+  static_cast<void>(in.peek());
   raw.at_mu = in.where();
   raw.mu = read_vector(in, raw.contacts, "mu");
   if (raw.rolling) raw.mu_r = read_vector(in, raw.contacts, "mu_r");

@@ -131,21 +131,25 @@ struct Sweeps {
   using M = typename Data::M;
   const ForestShape& s;
   Data& k;
+  ForestFactor<D>& h;
+
+  Sweeps(const ForestShape& shape, Data& data, bool with_extra = false)
+      : s(shape), k(data), h(data.factor[with_extra ? 1 : 0]) {}
 
   int factor(const Forest::Extra* extra) {
     const bool symmetric = !extra || extra->symmetric;
     for (int i = 0; i < s.nodes(); ++i) {
-      k.IA[i] = k.A[i];
-      if (extra && extra->touched[i]) k.IA[i] += narrow_matrix<D>(extra->A[i]);
+      h.IA[i] = k.A[i];
+      if (extra && extra->touched[i]) h.IA[i] += narrow_matrix<D>(extra->A[i]);
     }
     for (int i = s.nodes() - 1; i >= 0; --i) {
       const int first = s.first[i], parent = s.parent[i];
-      M& I = k.IA[i];
+      M& I = h.IA[i];
       const bool ok = by_size(s.dim[i], [&](auto size) {
         constexpr int N = decltype(size)::value;
         if constexpr (N > 0) {
           const auto S = k.S_free.template middleCols<N>(first);
-          auto U = k.U.template middleCols<N>(first);
+          auto U = h.U.template middleCols<N>(first);
           U.noalias() = I * S;
           Eigen::Matrix<double, N, N> P;
           P.noalias() = S.transpose() * U;
@@ -153,9 +157,9 @@ struct Sweeps {
             P(n, n) += k.d_free[first + n];
             if (extra) P(n, n) += extra->d[first + n];
           }
-          double* inverse = k.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first);
+          double* inverse = h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first);
           if (!invert_pivot<N>(P, inverse)) return false;
-          auto U_left = k.U_left.template middleCols<N>(first);
+          auto U_left = h.U_left.template middleCols<N>(first);
           if (symmetric)
             U_left = U;
           else
@@ -171,7 +175,7 @@ struct Sweeps {
         return true;
       });
       if (!ok) return first;
-      if (parent >= 0) add_shifted(k.shift[i], I, k.IA[parent]);
+      if (parent >= 0) add_shifted(k.shift[i], I, h.IA[parent]);
     }
     return -1;
   }
@@ -189,9 +193,9 @@ struct Sweeps {
         k.u.template segment<N>(first) = u;
         if (parent >= 0) {
           const Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> inv(
-              k.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first));
+              h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first));
           const Eigen::Matrix<double, N, 1> y = inv * u;
-          p.noalias() += k.U.template middleCols<N>(first) * y;
+          p.noalias() += h.U.template middleCols<N>(first) * y;
         }
       }
       return true;
@@ -207,9 +211,9 @@ struct Sweeps {
       constexpr int N = decltype(size)::value;
       if constexpr (N > 0) {
         Eigen::Matrix<double, N, 1> u = k.u.template segment<N>(first);
-        u.noalias() -= k.U_left.template middleCols<N>(first).transpose() * a;
+        u.noalias() -= h.U_left.template middleCols<N>(first).transpose() * a;
         const Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> inv(
-            k.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first));
+            h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first));
         Eigen::Map<Eigen::Matrix<double, N, 1>> out(x + first);
         out.noalias() = inv * u;
         a.noalias() += k.S_free.template middleCols<N>(first) * out;
@@ -296,20 +300,17 @@ template <int D>
 void size_data(const ForestShape& s, ForestData<D>& k) {
   const std::size_t n = s.parent.size();
   using V = typename ForestData<D>::V;
-  k.shift.assign(n, V::Zero());
-  k.p.assign(n, V::Zero());
-  k.a.assign(n, V::Zero());
+  for (auto* x : {&k.shift, &k.p, &k.a}) x->assign(n, V::Zero());
   k.A.assign(n, ForestData<D>::M::Zero());
-  k.IA.assign(n, ForestData<D>::M::Zero());
-  k.S.setZero(D, s.unknowns);
-  k.S_free.setZero(D, s.unknowns);
-  k.U.setZero(D, s.unknowns);
-  k.U_left.setZero(D, s.unknowns);
-  k.D_inv.setZero(6, s.unknowns);
-  k.d.setZero(s.unknowns);
-  k.d_free.setZero(s.unknowns);
+  for (auto* x : {&k.S, &k.S_free}) x->setZero(D, s.unknowns);
+  for (Vec* x : {&k.d, &k.d_free, &k.u}) x->setZero(s.unknowns);
   k.free.setOnes(s.unknowns);
-  k.u.setZero(s.unknowns);
+  for (ForestFactor<D>& h : k.factor) {
+    h.IA.assign(n, ForestData<D>::M::Zero());
+    h.U.setZero(D, s.unknowns);
+    h.U_left.setZero(D, s.unknowns);
+    h.D_inv.setZero(6, s.unknowns);
+  }
 }
 
 }  // namespace
@@ -375,17 +376,21 @@ Forest::Extra Forest::make_extra() const {
 }
 
 bool Forest::factor(const Extra* extra) {
-  culprit_ = std::visit([&]<int D>(ForestData<D>& k) { return Sweeps<D>{shape_, k}.factor(extra); },
-                        data_);
+  culprit_ = std::visit(
+      [&]<int D>(ForestData<D>& k) {
+        return Sweeps<D>(shape_, k, extra != nullptr).factor(extra);
+      },
+      data_);
   return culprit_ < 0;
 }
 
-void Forest::solve(int tree, const double* b, const Vec6* f, double* x, std::vector<Vec6>* twist) {
+void Forest::solve(int tree, const double* b, const Vec6* f, double* x, std::vector<Vec6>* twist,
+                   bool with_extra) {
   const int begin = tree < 0 ? 0 : shape_.tree_begin[tree];
   const int end = tree < 0 ? shape_.nodes() : shape_.tree_begin[tree + 1];
   std::visit(
       [&]<int D>(ForestData<D>& k) {
-        Sweeps<D>{shape_, k}.solve(begin, end, b, f, x, twist);
+        Sweeps<D>(shape_, k, with_extra).solve(begin, end, b, f, x, twist);
       },
       data_);
 }
@@ -393,19 +398,98 @@ void Forest::solve(int tree, const double* b, const Vec6* f, double* x, std::vec
 void Forest::solve_wrench(int node, const Vec6& f, double* x_tree) {
   std::visit(
       [&]<int D>(ForestData<D>& k) {
-        Sweeps<D>{shape_, k}.solve_branch(node, -narrow<D>(f), -1, 0, x_tree);
+        Sweeps<D>(shape_, k).solve_branch(node, -narrow<D>(f), -1, 0, x_tree);
+      },
+      data_);
+}
+
+int Forest::node_of(int unknown) const {
+  // Nodes and unknowns are sorted alike.
+  const auto after = std::upper_bound(shape_.first.begin(), shape_.first.end(), unknown);
+  int node = static_cast<int>(after - shape_.first.begin()) - 1;
+  while (shape_.first[node] + shape_.dim[node] <= unknown) --node;
+  return node;
+}
+
+namespace {
+
+template <int D>
+Eigen::Matrix<double, D, D> in_small(const Mat6& A) {
+  return narrow_matrix<D>(A);
+}
+template <int D>
+Mat6 in_large(const Eigen::Matrix<double, D, D>& A) {
+  if constexpr (D == 6) {
+    return A;
+  } else {
+    Mat6 B = Mat6::Zero();
+    const int k[3] = {0, 1, 5};
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) B(k[i], k[j]) = A(i, j);
+    return B;
+  }
+}
+
+// Psi = (1 - S D^-1 U') T of a node, and its S D^-1 S'.
+template <int D>
+void transfer(const ForestShape& s, const ForestData<D>& k, int i,
+              Eigen::Matrix<double, D, D>& Psi, Eigen::Matrix<double, D, D>& own) {
+  const ForestFactor<D>& h = k.factor[0];
+  const int n = s.dim[i], first = s.first[i];
+  for (int c = 0; c < D; ++c)
+    Psi.col(c) = shift_twist(k.shift[i], Eigen::Matrix<double, D, 1>::Unit(c));
+  own.setZero();
+  Eigen::Matrix<double, D, D> P = Psi;
+  for (int a = 0; a < n; ++a)
+    for (int b = 0; b < n; ++b) {
+      const double d = h.D_inv(a, first + b);
+      own += d * k.S_free.col(first + a) * k.S_free.col(first + b).transpose();
+      P -= d * k.S_free.col(first + a) * (h.U.col(first + b).transpose() * Psi);
+    }
+  Psi = P;
+}
+
+}  // namespace
+
+void Forest::compliance(std::vector<Mat6>& Omega) {
+  std::visit(
+      [&]<int D>(ForestData<D>& k) {
+        using M = Eigen::Matrix<double, D, D>;
+        M Psi, own;
+        for (int i = 0; i < shape_.nodes(); ++i) {
+          transfer<D>(shape_, k, i, Psi, own);
+          if (shape_.parent[i] >= 0) {
+            const M above = in_small<D>(Omega[shape_.parent[i]]);
+            own += Psi * above * Psi.transpose();
+          }
+          Omega[i] = in_large<D>(own);
+        }
+      },
+      data_);
+}
+
+double Forest::compliance_of(int unknown, const std::vector<Mat6>& Omega) const {
+  const int i = node_of(unknown), first = shape_.first[i], n = shape_.dim[i];
+  return std::visit(
+      [&]<int D>(const ForestData<D>& k) {
+        // x = D^-1 (b - U' T a_parent), and for b = e_k the parent moves by Omega_p T' U D^-1 b.
+        const ForestFactor<D>& h = k.factor[0];
+        if (k.free[unknown] == 0) return 0.0;
+        double sum = h.D_inv(unknown - first, unknown);
+        if (shape_.parent[i] < 0) return sum;
+        Eigen::Matrix<double, D, 1> w = Eigen::Matrix<double, D, 1>::Zero();
+        for (int a = 0; a < n; ++a) w += h.D_inv(unknown - first, first + a) * h.U.col(first + a);
+        w = shift_wrench(k.shift[i], w);
+        return sum + w.dot(in_small<D>(Omega[shape_.parent[i]]) * w);
       },
       data_);
 }
 
 void Forest::solve_unknown(int unknown, double b, double* x_tree) {
-  // The node that owns the unknown: nodes and unknowns are sorted alike.
-  const auto after = std::upper_bound(shape_.first.begin(), shape_.first.end(), unknown);
-  int node = static_cast<int>(after - shape_.first.begin()) - 1;
-  while (shape_.first[node] + shape_.dim[node] <= unknown) --node;
+  const int node = node_of(unknown);
   std::visit(
       [&]<int D>(ForestData<D>& k) {
-        Sweeps<D>{shape_, k}.solve_branch(node, ForestData<D>::V::Zero(), unknown, b, x_tree);
+        Sweeps<D>(shape_, k).solve_branch(node, ForestData<D>::V::Zero(), unknown, b, x_tree);
       },
       data_);
 }
@@ -413,17 +497,17 @@ void Forest::solve_unknown(int unknown, double b, double* x_tree) {
 void Forest::multiply(VecIn x, VecRef y) {
   std::visit(
       [&]<int D>(ForestData<D>& k) {
-        Sweeps<D>{shape_, k}.multiply(0, shape_.nodes(), x.data(), y.data());
+        Sweeps<D>(shape_, k).multiply(0, shape_.nodes(), x.data(), y.data());
       },
       data_);
 }
 
 void Forest::twists(VecIn x, std::vector<Vec6>& V) {
-  std::visit([&]<int D>(ForestData<D>& k) { Sweeps<D>{shape_, k}.twists(x.data(), V); }, data_);
+  std::visit([&]<int D>(ForestData<D>& k) { Sweeps<D>(shape_, k).twists(x.data(), V); }, data_);
 }
 
 void Forest::gather(const std::vector<Vec6>& f, VecRef y) {
-  std::visit([&]<int D>(ForestData<D>& k) { Sweeps<D>{shape_, k}.gather(f.data(), y.data()); },
+  std::visit([&]<int D>(ForestData<D>& k) { Sweeps<D>(shape_, k).gather(f.data(), y.data()); },
              data_);
 }
 
@@ -435,7 +519,7 @@ void Forest::dense(int tree, Eigen::Ref<Mat> H) {
         for (int j = 0; j < n; ++j) {
           k.u.segment(base, n).setZero();
           k.u[base + j] = 1;
-          Sweeps<D>{shape_, k}.multiply(begin, end, k.u.data(), H.col(j).data() - base);
+          Sweeps<D>(shape_, k).multiply(begin, end, k.u.data(), H.col(j).data() - base);
         }
       },
       data_);
@@ -443,7 +527,7 @@ void Forest::dense(int tree, Eigen::Ref<Mat> H) {
 
 void Forest::row(int node, const Vec6& w, double* x_tree) {
   std::visit(
-      [&]<int D>(ForestData<D>& k) { Sweeps<D>{shape_, k}.row(node, narrow<D>(w), x_tree); },
+      [&]<int D>(ForestData<D>& k) { Sweeps<D>(shape_, k).row(node, narrow<D>(w), x_tree); },
       data_);
 }
 

@@ -32,6 +32,13 @@ struct ForestShape {
 };
 
 template <int D>
+struct ForestFactor {
+  std::vector<Eigen::Matrix<double, D, D>> IA;            // articulated
+  Eigen::Matrix<double, D, Eigen::Dynamic> U, U_left;     // IA S and IA' S
+  Mat D_inv;  // 6 x unknowns: the inverse pivot of a node in the columns of its unknowns
+};
+
+template <int D>
 struct ForestData {
   using V = Eigen::Matrix<double, D, 1>;
   using M = Eigen::Matrix<double, D, D>;
@@ -41,10 +48,7 @@ struct ForestData {
   Cols S, S_free;        // given; columns of the unknowns, and the same without held ones
   Vec d, d_free;         // given; likewise (1 where held)
   Vec free;              // 1, or 0 where held
-  // <- factor
-  std::vector<M> IA;  // articulated
-  Cols U, U_left;     // IA S and IA' S
-  Mat D_inv;          // 6 x unknowns: the inverse pivot of a node in the columns of its unknowns
+  ForestFactor<D> factor[2];  // <- factor: of H, and of H with an extra
   // <- solve
   std::vector<V> p, a;
   Vec u;
@@ -72,13 +76,20 @@ class Forest {
   };
   [[nodiscard]] Extra make_extra() const;
 
-  // Factors H (+ extra). False when a pivot is singular; `culprit` is its first unknown.
+  // Factors H or, beside it, H + extra; solves choose by `with_extra`. False when a pivot is singular; `culprit` is its first unknown.
   [[nodiscard]] bool factor(const Extra* extra = nullptr);
   [[nodiscard]] int culprit() const { return culprit_; }
 
   // x = H^-1 (b + sum_i J_i' f_i) on one tree or all (tree < 0); b, x have all unknowns, f one
   // wrench a node; either may be null. Twists of x in `twist` if asked.
-  void solve(int tree, const double* b, const Vec6* f, double* x, std::vector<Vec6>* twist);
+  void solve(int tree, const double* b, const Vec6* f, double* x, std::vector<Vec6>* twist,
+             bool with_extra = false);
+  // Omega_i = J_i H^-1 J_i' of every node: what a wrench on a node does to its own twist. Needs
+  // factor(). Omega_i = Psi Omega_parent Psi' + S D^-1 S', Psi = (1 - S D^-1 U') T.
+  void compliance(std::vector<Mat6>& Omega);
+  // (H^-1)_kk from those.
+  [[nodiscard]] double compliance_of(int unknown, const std::vector<Mat6>& Omega) const;
+  [[nodiscard]] int node_of(int unknown) const;
   // The same for one wrench on one node; x gets the unknowns of the node's tree only.
   void solve_wrench(int node, const Vec6& f, double* x_tree);
   void solve_unknown(int unknown, double b, double* x_tree);
