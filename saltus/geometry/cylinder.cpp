@@ -90,6 +90,7 @@ struct PolytopeCylinder {
   const PlacedCylinder& b;
   Collector& out;
   double size, enough;
+  double least = -infinity;  // solids apart have no point nearer than their distance
 
   [[nodiscard]] double highest(const Vec3& n) const {  // of a
     double most = -infinity;
@@ -97,7 +98,7 @@ struct PolytopeCylinder {
     return most;
   }
   void add(double gap, const Vec3& on_a, const Vec3& on_b, const Vec3& n, int feature) const {
-    out.add(gap, on_a, on_b, n, feature, a.radius, 0);
+    if (gap >= least) out.add(gap, on_a, on_b, n, feature, a.radius, 0);
   }
   // Features: 0 nearest; 1 to 10 rim points; then vertices, crossings with the side, with the rim,
   // and edges along the side.
@@ -159,6 +160,7 @@ struct PolytopeCylinder {
     const double length = n.norm();
     if (!(length > lying * w.norm())) return;
     n /= near_n.dot(n) < 0 ? -length : length;
+    if (!(n.dot(near_n) > 0.7)) return;
     const Vec3 d = b.centre - p;
     const double s = d.dot(u.cross(n)) / w.cross(u).dot(n),
                  t = d.dot(w.cross(n)) / w.cross(u).dot(n);
@@ -267,16 +269,17 @@ void plane_cylinder_points(const Vec3& n, double offset, const PlacedCylinder& b
 
 void polytope_cylinder_points(const Placed& a, const PlacedCylinder& b, Collector& out) {
   const double size = std::min(a.size, std::hypot(b.radius, b.half_length));
-  const PolytopeCylinder pair{a, b, out, size, out.margin() + a.radius};
+  PolytopeCylinder pair{a, b, out, size, out.margin() + a.radius};
   Best best;
   if (!pair.find(best)) return;
+  if (best.gap > 1e-9 * size) pair.least = best.gap - 1e-9 * size;
   int rest = -1;
   for (int f = 0; f < static_cast<int>(a.n.size()); ++f)
     if (a.n[f].dot(best.n) > (rest < 0 ? facing : a.n[rest].dot(best.n))) rest = f;
   if (rest >= 0) pair.on_face(rest);
   const double c = best.n.dot(b.axis());
   if (std::abs(c) > facing) pair.on_cap(c > 0 ? Vec3(-b.axis()) : Vec3(b.axis()));
-  if (!(out.least_gap() <= best.gap - a.radius + 1e-12 * size)) pair.nearest_point(best);
+  if (!out.has_gap(best.gap - a.radius, 1e-12 * size)) pair.nearest_point(best);
 }
 
 // --- two cylinders
@@ -426,7 +429,7 @@ void cylinder_cylinder_points(const PlacedCylinder& a, const PlacedCylinder& b, 
   const SegmentNearest cores = nearest(a.core(), b.core());
   if (std::abs(cores.distance - a.radius - b.radius - best.gap) < 1e-9 * size)
     segment_points(a.core(), a.radius, b.core(), b.radius, 32, out, along);
-  if (out.least_gap() <= best.gap + 1e-12 * size) return;
+  if (out.has_gap(best.gap, 1e-12 * size)) return;
   // Where the support point of a is unique, it is a's nearest point; else b's.
   const bool rim_a = std::abs(c_a) > 1e-9 && side(n, a.axis()) > 1e-9;
   const Vec3 on_a = rim_a ? a.farthest(n) : Vec3(b.farthest(-n) - best.gap * n);
