@@ -1,6 +1,7 @@
 #include "saltus/geometry/cylinder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -40,39 +41,75 @@ void rim_points(const PlacedCylinder& b, const Vec3& n, const Emit& emit) {
   }
 }
 
-// The direction n across the unit vector e for which a line along e, seen from which the cylinder's
-// centre is at d, is separated most: touches the side (n across the axis too) or a rim, where
-//   -A sin x + B cos x - r k^2 sin x cos x / w = 0,  w^2 = 1 - k^2 cos^2 x.
-Vec3 across_edge(const Vec3& e, const Vec3& d, const PlacedCylinder& b) {
+// The directions n across the unit vector e in which a line along e, seen from which the cylinder's
+// centre is at d, is separated most, locally: n = cos x f1 + sin x f2 has the separation
+//   A cos x + B sin x - h k |cos x| - r w,  w^2 = 1 - k^2 cos^2 x,
+// with kinks where it meets the side (cos x = 0), and is stationary where it meets a rim.
+struct EdgeFamily {
+  Vec3 f1, f2;
+  double A, B, h, r, k2, c2;  // c2 = 1 - k2
+
+  [[nodiscard]] double slope(double sx, double cx) const {
+    const double w = std::sqrt(sx * sx + c2 * cx * cx), sign = cx < 0 ? -1 : 1;
+    return -(A - sign * h) * sx + B * cx - r * k2 * sx * cx / std::max(w, 1e-300);
+  }
+  // The root of the slope between low, where it is positive, and high.
+  [[nodiscard]] Vec3 root(double low, double high) const {
+    double x = 0.5 * (low + high);
+    for (int i = 0; i < 80; ++i) {
+      const double sx = std::sin(x), cx = std::cos(x), w = std::sqrt(sx * sx + c2 * cx * cx);
+      const double f = slope(sx, cx), sign = cx < 0 ? -1 : 1;
+      const double df = -(A - sign * h) * cx - B * sx -
+                        r * k2 * ((cx * cx - sx * sx) / w - k2 * sx * sx * cx * cx / (w * w * w));
+      (f > 0 ? low : high) = x;
+      double next = x - f / df;
+      if (!(df < 0 && next > low && next < high)) next = 0.5 * (low + high);
+      if (std::abs(next - x) < 1e-16) break;
+      x = next;
+    }
+    return std::cos(x) * f1 + std::sin(x) * f2;
+  }
+};
+
+template <class Emit>
+void across_edge(const Vec3& e, const Vec3& d, const PlacedCylinder& b, const Emit& emit) {
+  constexpr int quarter = 12;  // samples in a quarter of the circle
+  static const auto circle = [] {
+    std::array<Vec2, quarter + 1> points;
+    for (int i = 0; i <= quarter; ++i) {
+      const double x = i * std::numbers::pi / (2 * quarter);
+      points[i] = Vec2(std::cos(x), std::sin(x));
+    }
+    points[quarter][0] = 0;
+    return points;
+  }();
   const Vec3 u = b.axis();
   const double c = u.dot(e);
   Vec3 f1 = u - c * e;
   const double k = f1.norm();
-  if (k < 1e-9) {
+  if (k < 1e-9) {  // along the axis: every direction meets the side
     const Vec3 radial = d - d.dot(e) * e;
-    return radial.norm() > 0 ? Vec3(radial.normalized()) : e.unitOrthogonal();
+    const Vec3 n = radial.norm() > 0 ? Vec3(radial.normalized()) : e.unitOrthogonal();
+    emit(n);
+    emit(Vec3(-n));
+    return;
   }
   f1 /= k;
-  Vec3 f2 = e.cross(f1);
-  if (d.dot(f2) < 0) f2 = -f2;
-  if (d.dot(f1) < 0) f1 = -f1;
-  const double A = d.dot(f1) - b.half_length * k, B = d.dot(f2), r = b.radius;
-  if (A <= 0) return f2;
-  double low = 0, high = std::numbers::pi / 2, x = std::atan2(B, A);
-  for (int i = 0; i < 80; ++i) {
-    const double sx = std::sin(x), cx = std::cos(x), w = std::sqrt(sx * sx + c * c * cx * cx);
-    if (!(w > 0)) break;
-    const double f = -A * sx + B * cx - r * k * k * sx * cx / w;
-    const double df =
-        -A * cx - B * sx -
-        r * k * k * ((cx * cx - sx * sx) / w - k * k * sx * sx * cx * cx / (w * w * w));
-    (f > 0 ? low : high) = x;
-    double next = x - f / df;
-    if (!(df < 0 && next > low && next < high)) next = 0.5 * (low + high);
-    if (std::abs(next - x) < 1e-16 || next == x) break;
-    x = next;
+  const Vec3 f2 = e.cross(f1);
+  emit(f2);
+  emit(Vec3(-f2));
+  for (const double end : {1.0, -1.0}) {  // of the cylinder: x from -pi/2 to pi/2 about it
+    const EdgeFamily family{end * f1,          f2,       end * d.dot(f1), d.dot(f2),
+                            b.half_length * k, b.radius, k * k,           c * c};
+    bool rising = false;
+    for (int i = -quarter; i <= quarter; ++i) {
+      const Vec2& p = circle[std::abs(i)];
+      const bool now = family.slope(i < 0 ? -p[1] : p[1], p[0]) > 0;
+      const double width = std::numbers::pi / (2 * quarter);
+      if (rising && !now) emit(family.root((i - 1) * width, i * width));
+      rising = now;
+    }
   }
-  return std::cos(x) * f1 + std::sin(x) * f2;
 }
 
 struct Best {
@@ -121,8 +158,12 @@ struct PolytopeCylinder {
       if (!consider(Best::cap, n, lowest(b, n) - highest(n), cap)) return false;
     }
     for (int i = 0; i < a.edges(); ++i) {
-      const Vec3 n = across_edge(a.along(i).normalized(), b.centre - a.v[a.hull->edges[i].tail], b);
-      if (!consider(Best::edge, n, lowest(b, n) - highest(n), i)) return false;
+      bool near = true;
+      across_edge(a.along(i).normalized(), b.centre - a.v[a.hull->edges[i].tail], b,
+                  [&](const Vec3& n) {
+                    near = near && consider(Best::edge, n, lowest(b, n) - highest(n), i);
+                  });
+      if (!near) return false;
     }
     for (int i = 0; i < a.vertices(); ++i) {
       const Vec3 n = -distance_to(b, a.v[i]).normal;
@@ -221,14 +262,28 @@ struct PolytopeCylinder {
     }
     const bool on_side = std::abs(best.n.dot(b.axis())) < 1e-9;
     if (best.kind == Best::edge && on_side) {
-      const Hull::Edge& e = a.hull->edges[best.i];
-      segment_points(segment_between(a.v[e.tail], a.v[e.head]), a.radius, lateral(), b.radius,
-                     along_feature(best.i), out, along);
+      const int i = top_edge(best.n);
+      const Hull::Edge& e = a.hull->edges[i];
+      segment_points(segment_between(a.v[e.tail], a.v[e.head]), a.radius, b.core(), b.radius,
+                     along_feature(i), out, along);
       return;
     }
     add(best.gap, on_b - best.gap * best.n, on_b, best.n, 0);
   }
-  [[nodiscard]] Segment lateral() const { return b.core(); }
+  // Parallel edges share their directions: the one that n touches.
+  [[nodiscard]] int top_edge(const Vec3& n) const {
+    int top = 0;
+    double most = -infinity;
+    for (int i = 0; i < a.edges(); ++i) {
+      const Hull::Edge& e = a.hull->edges[i];
+      const double height = std::min(n.dot(a.v[e.tail]), n.dot(a.v[e.head]));
+      if (height > most) {
+        most = height;
+        top = i;
+      }
+    }
+    return top;
+  }
 };
 
 }  // namespace
@@ -348,8 +403,8 @@ struct CylinderPair {
     const Vec3 d = b.centre - a.centre, c = a.axis().cross(b.axis());
     if (c.norm() > 1e-9)
       for (const double sign : {1.0, -1.0}) consider(Best::face, sign * c.normalized());
-    consider(Best::face, across_edge(a.axis(), d, b));
-    consider(Best::face, -across_edge(b.axis(), -d, a));
+    across_edge(a.axis(), d, b, [&](const Vec3& n) { consider(Best::face, n); });
+    across_edge(b.axis(), -d, a, [&](const Vec3& n) { consider(Best::face, -n); });
     if (best.gap > enough) return best;
     const Vec3 start = best.n;
     climb(d.norm() > 0 ? Vec3(d.normalized()) : start, best);
