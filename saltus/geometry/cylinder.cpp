@@ -168,6 +168,10 @@ struct PolytopeCylinder {
     for (int i = 0; i < a.vertices(); ++i) {
       const Vec3 n = -distance_to(b, a.v[i]).normal;
       if (!consider(Best::vertex, n, lowest(b, n) - highest(n), i)) return false;
+      const Vec3 d = b.centre - a.v[i], radial = d - d.dot(b.axis()) * b.axis();
+      if (!(radial.norm() > 1e-9 * b.radius)) continue;
+      const Vec3 m = radial.normalized();  // a vertex within may leave by the side
+      if (!consider(Best::vertex, m, lowest(b, m) - highest(m), i)) return false;
     }
     return true;
   }
