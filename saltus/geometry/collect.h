@@ -12,6 +12,7 @@ class Collector {
   [[nodiscard]] double margin() const { return margin_; }
   [[nodiscard]] bool empty() const { return points_.empty(); }
   [[nodiscard]] double least_gap() const;
+  [[nodiscard]] bool has_gap(double gap, double tolerance) const;
   void clear() { points_.clear(); }
   void swap_roles() { swapped_ = !swapped_; }  // what is added as a from now on is b
 

@@ -1,6 +1,7 @@
 #include "saltus/geometry/cylinder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -40,39 +41,75 @@ void rim_points(const PlacedCylinder& b, const Vec3& n, const Emit& emit) {
   }
 }
 
-// The direction n across the unit vector e for which a line along e, seen from which the cylinder's
-// centre is at d, is separated most: touches the side (n across the axis too) or a rim, where
-//   -A sin x + B cos x - r k^2 sin x cos x / w = 0,  w^2 = 1 - k^2 cos^2 x.
-Vec3 across_edge(const Vec3& e, const Vec3& d, const PlacedCylinder& b) {
+// The directions n across the unit vector e in which a line along e, seen from which the cylinder's
+// centre is at d, is separated most, locally: n = cos x f1 + sin x f2 has the separation
+//   A cos x + B sin x - h k |cos x| - r w,  w^2 = 1 - k^2 cos^2 x,
+// with kinks where it meets the side (cos x = 0), and is stationary where it meets a rim.
+struct EdgeFamily {
+  Vec3 f1, f2;
+  double A, B, h, r, k2, c2;  // c2 = 1 - k2
+
+  [[nodiscard]] double slope(double sx, double cx) const {
+    const double w = std::sqrt(sx * sx + c2 * cx * cx), sign = cx < 0 ? -1 : 1;
+    return -(A - sign * h) * sx + B * cx - r * k2 * sx * cx / std::max(w, 1e-300);
+  }
+  // The root of the slope between low, where it is positive, and high.
+  [[nodiscard]] Vec3 root(double low, double high) const {
+    double x = 0.5 * (low + high);
+    for (int i = 0; i < 80; ++i) {
+      const double sx = std::sin(x), cx = std::cos(x), w = std::sqrt(sx * sx + c2 * cx * cx);
+      const double f = slope(sx, cx), sign = cx < 0 ? -1 : 1;
+      const double df = -(A - sign * h) * cx - B * sx -
+                        r * k2 * ((cx * cx - sx * sx) / w - k2 * sx * sx * cx * cx / (w * w * w));
+      (f > 0 ? low : high) = x;
+      double next = x - f / df;
+      if (!(df < 0 && next > low && next < high)) next = 0.5 * (low + high);
+      if (std::abs(next - x) < 1e-16) break;
+      x = next;
+    }
+    return std::cos(x) * f1 + std::sin(x) * f2;
+  }
+};
+
+template <class Emit>
+void across_edge(const Vec3& e, const Vec3& d, const PlacedCylinder& b, const Emit& emit) {
+  constexpr int quarter = 12;  // samples in a quarter of the circle
+  static const auto circle = [] {
+    std::array<Vec2, quarter + 1> points;
+    for (int i = 0; i <= quarter; ++i) {
+      const double x = i * std::numbers::pi / (2 * quarter);
+      points[i] = Vec2(std::cos(x), std::sin(x));
+    }
+    points[quarter][0] = 0;
+    return points;
+  }();
   const Vec3 u = b.axis();
   const double c = u.dot(e);
   Vec3 f1 = u - c * e;
   const double k = f1.norm();
-  if (k < 1e-9) {
+  if (k < 1e-9) {  // along the axis: every direction meets the side
     const Vec3 radial = d - d.dot(e) * e;
-    return radial.norm() > 0 ? Vec3(radial.normalized()) : e.unitOrthogonal();
+    const Vec3 n = radial.norm() > 0 ? Vec3(radial.normalized()) : e.unitOrthogonal();
+    emit(n);
+    emit(Vec3(-n));
+    return;
   }
   f1 /= k;
-  Vec3 f2 = e.cross(f1);
-  if (d.dot(f2) < 0) f2 = -f2;
-  if (d.dot(f1) < 0) f1 = -f1;
-  const double A = d.dot(f1) - b.half_length * k, B = d.dot(f2), r = b.radius;
-  if (A <= 0) return f2;
-  double low = 0, high = std::numbers::pi / 2, x = std::atan2(B, A);
-  for (int i = 0; i < 80; ++i) {
-    const double sx = std::sin(x), cx = std::cos(x), w = std::sqrt(sx * sx + c * c * cx * cx);
-    if (!(w > 0)) break;
-    const double f = -A * sx + B * cx - r * k * k * sx * cx / w;
-    const double df =
-        -A * cx - B * sx -
-        r * k * k * ((cx * cx - sx * sx) / w - k * k * sx * sx * cx * cx / (w * w * w));
-    (f > 0 ? low : high) = x;
-    double next = x - f / df;
-    if (!(df < 0 && next > low && next < high)) next = 0.5 * (low + high);
-    if (std::abs(next - x) < 1e-16 || next == x) break;
-    x = next;
+  const Vec3 f2 = e.cross(f1);
+  emit(f2);
+  emit(Vec3(-f2));
+  for (const double end : {1.0, -1.0}) {  // of the cylinder: x from -pi/2 to pi/2 about it
+    const EdgeFamily family{end * f1,          f2,       end * d.dot(f1), d.dot(f2),
+                            b.half_length * k, b.radius, k * k,           c * c};
+    bool rising = false;
+    for (int i = -quarter; i <= quarter; ++i) {
+      const Vec2& p = circle[std::abs(i)];
+      const bool now = family.slope(i < 0 ? -p[1] : p[1], p[0]) > 0;
+      const double width = std::numbers::pi / (2 * quarter);
+      if (rising && !now) emit(family.root((i - 1) * width, i * width));
+      rising = now;
+    }
   }
-  return std::cos(x) * f1 + std::sin(x) * f2;
 }
 
 struct Best {
@@ -90,6 +127,7 @@ struct PolytopeCylinder {
   const PlacedCylinder& b;
   Collector& out;
   double size, enough;
+  double least = -infinity;  // solids apart have no point nearer than their distance
 
   [[nodiscard]] double highest(const Vec3& n) const {  // of a
     double most = -infinity;
@@ -97,7 +135,7 @@ struct PolytopeCylinder {
     return most;
   }
   void add(double gap, const Vec3& on_a, const Vec3& on_b, const Vec3& n, int feature) const {
-    out.add(gap, on_a, on_b, n, feature, a.radius, 0);
+    if (gap >= least) out.add(gap, on_a, on_b, n, feature, a.radius, 0);
   }
   // Features: 0 nearest; 1 to 10 rim points; then vertices, crossings with the side, with the rim,
   // and edges along the side.
@@ -120,12 +158,20 @@ struct PolytopeCylinder {
       if (!consider(Best::cap, n, lowest(b, n) - highest(n), cap)) return false;
     }
     for (int i = 0; i < a.edges(); ++i) {
-      const Vec3 n = across_edge(a.along(i).normalized(), b.centre - a.v[a.hull->edges[i].tail], b);
-      if (!consider(Best::edge, n, lowest(b, n) - highest(n), i)) return false;
+      bool near = true;
+      across_edge(a.along(i).normalized(), b.centre - a.v[a.hull->edges[i].tail], b,
+                  [&](const Vec3& n) {
+                    near = near && consider(Best::edge, n, lowest(b, n) - highest(n), i);
+                  });
+      if (!near) return false;
     }
     for (int i = 0; i < a.vertices(); ++i) {
       const Vec3 n = -distance_to(b, a.v[i]).normal;
       if (!consider(Best::vertex, n, lowest(b, n) - highest(n), i)) return false;
+      const Vec3 d = b.centre - a.v[i], radial = d - d.dot(b.axis()) * b.axis();
+      if (!(radial.norm() > 1e-9 * b.radius)) continue;
+      const Vec3 m = radial.normalized();  // a vertex within may leave by the side
+      if (!consider(Best::vertex, m, lowest(b, m) - highest(m), i)) return false;
     }
     return true;
   }
@@ -159,6 +205,7 @@ struct PolytopeCylinder {
     const double length = n.norm();
     if (!(length > lying * w.norm())) return;
     n /= near_n.dot(n) < 0 ? -length : length;
+    if (!(n.dot(near_n) > 0.7)) return;
     const Vec3 d = b.centre - p;
     const double s = d.dot(u.cross(n)) / w.cross(u).dot(n),
                  t = d.dot(w.cross(n)) / w.cross(u).dot(n);
@@ -219,14 +266,28 @@ struct PolytopeCylinder {
     }
     const bool on_side = std::abs(best.n.dot(b.axis())) < 1e-9;
     if (best.kind == Best::edge && on_side) {
-      const Hull::Edge& e = a.hull->edges[best.i];
-      segment_points(segment_between(a.v[e.tail], a.v[e.head]), a.radius, lateral(), b.radius,
-                     along_feature(best.i), out, along);
+      const int i = top_edge(best.n);
+      const Hull::Edge& e = a.hull->edges[i];
+      segment_points(segment_between(a.v[e.tail], a.v[e.head]), a.radius, b.core(), b.radius,
+                     along_feature(i), out, along);
       return;
     }
     add(best.gap, on_b - best.gap * best.n, on_b, best.n, 0);
   }
-  [[nodiscard]] Segment lateral() const { return b.core(); }
+  // Parallel edges share their directions: the one that n touches.
+  [[nodiscard]] int top_edge(const Vec3& n) const {
+    int top = 0;
+    double most = -infinity;
+    for (int i = 0; i < a.edges(); ++i) {
+      const Hull::Edge& e = a.hull->edges[i];
+      const double height = std::min(n.dot(a.v[e.tail]), n.dot(a.v[e.head]));
+      if (height > most) {
+        most = height;
+        top = i;
+      }
+    }
+    return top;
+  }
 };
 
 }  // namespace
@@ -267,16 +328,17 @@ void plane_cylinder_points(const Vec3& n, double offset, const PlacedCylinder& b
 
 void polytope_cylinder_points(const Placed& a, const PlacedCylinder& b, Collector& out) {
   const double size = std::min(a.size, std::hypot(b.radius, b.half_length));
-  const PolytopeCylinder pair{a, b, out, size, out.margin() + a.radius};
+  PolytopeCylinder pair{a, b, out, size, out.margin() + a.radius};
   Best best;
   if (!pair.find(best)) return;
+  if (best.gap > 1e-9 * size) pair.least = best.gap - 1e-9 * size;
   int rest = -1;
   for (int f = 0; f < static_cast<int>(a.n.size()); ++f)
     if (a.n[f].dot(best.n) > (rest < 0 ? facing : a.n[rest].dot(best.n))) rest = f;
   if (rest >= 0) pair.on_face(rest);
   const double c = best.n.dot(b.axis());
   if (std::abs(c) > facing) pair.on_cap(c > 0 ? Vec3(-b.axis()) : Vec3(b.axis()));
-  if (!(out.least_gap() <= best.gap - a.radius + 1e-12 * size)) pair.nearest_point(best);
+  if (!out.has_gap(best.gap - a.radius, 1e-12 * size)) pair.nearest_point(best);
 }
 
 // --- two cylinders
@@ -345,8 +407,8 @@ struct CylinderPair {
     const Vec3 d = b.centre - a.centre, c = a.axis().cross(b.axis());
     if (c.norm() > 1e-9)
       for (const double sign : {1.0, -1.0}) consider(Best::face, sign * c.normalized());
-    consider(Best::face, across_edge(a.axis(), d, b));
-    consider(Best::face, -across_edge(b.axis(), -d, a));
+    across_edge(a.axis(), d, b, [&](const Vec3& n) { consider(Best::face, n); });
+    across_edge(b.axis(), -d, a, [&](const Vec3& n) { consider(Best::face, -n); });
     if (best.gap > enough) return best;
     const Vec3 start = best.n;
     climb(d.norm() > 0 ? Vec3(d.normalized()) : start, best);
@@ -426,7 +488,7 @@ void cylinder_cylinder_points(const PlacedCylinder& a, const PlacedCylinder& b, 
   const SegmentNearest cores = nearest(a.core(), b.core());
   if (std::abs(cores.distance - a.radius - b.radius - best.gap) < 1e-9 * size)
     segment_points(a.core(), a.radius, b.core(), b.radius, 32, out, along);
-  if (out.least_gap() <= best.gap + 1e-12 * size) return;
+  if (out.has_gap(best.gap, 1e-12 * size)) return;
   // Where the support point of a is unique, it is a's nearest point; else b's.
   const bool rim_a = std::abs(c_a) > 1e-9 && side(n, a.axis()) > 1e-9;
   const Vec3 on_a = rim_a ? a.farthest(n) : Vec3(b.farthest(-n) - best.gap * n);

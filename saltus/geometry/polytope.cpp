@@ -17,6 +17,7 @@ constexpr double clearly_better = 1e-8;
 constexpr double on_the_edge = 1e-7;    // over size: corners as far outside a face still rest on it
 constexpr double least_sine = 1e-5;     // of edges whose cross product is an axis
 constexpr double crossing_sine = 0.05;  // of edges whose crossing has a normal of its own
+constexpr double flat = 1e-3;           // sine of edges to a face in whose plane they cross
 constexpr double same_side = 0.95;      // cosine below which an edge contact is no face contact
 
 // --- placing
@@ -165,8 +166,9 @@ struct Points {
     const double gap = a.n[f].dot(b.v[i]) - a.offset[f];
     add(gap, b.v[i] - gap * a.n[f], b.v[i], a.n[f], vertex_b(i));
   }
-  // The lines of two edges, with a normal on the side of n; along n itself when they are too
-  // parallel to have one. True if the nearest points are within both edges.
+  // The lines of two edges, with their own normal if it is near n. Edges too parallel to have one
+  // count along n if they lie in its plane, else not: their crossing would slide along n. True if
+  // the nearest points are within both edges.
   bool edge_edge(int i, int j, const Vec3& n) {
     const Vec3 u = a.along(i), w = b.along(j);
     const Vec3 p = a.v[a.hull->edges[i].tail], q = b.v[b.hull->edges[j].tail];
@@ -175,8 +177,10 @@ struct Points {
     Vec3 normal = n;
     if (c.norm() > crossing_sine * scale) {
       c.normalize();
-      if (c.dot(n) < 0) c = -c;
-      if (c.dot(n) > 0.7) normal = c;
+      normal = c.dot(n) < 0 ? Vec3(-c) : c;
+      if (!(normal.dot(n) > 0.7)) return false;
+    } else if (std::abs(u.dot(n)) > flat * u.norm() || std::abs(w.dot(n)) > flat * w.norm()) {
+      return false;
     }
     // p + s u + gap n = q + t w, by Cramer's rule.
     const Vec3 d = q - p;
@@ -382,8 +386,21 @@ void polytope_points(const Placed& a, const Placed& b, Collector& out) {
   if (best.kind == Axis::edges) {
     exact = points.edge_edge(edges.i, edges.j, edges.n) || !apart;
     // Faces that nearly rest on each other give all their points, not only the nearest.
-    if (exact && face.n.dot(edges.n) > same_side)
-      face_points(points, face.kind == Axis::face_a, face.i, size);
+    bool of_a_rests = true;
+    int rests = -1;
+    double most = same_side;
+    const auto consider = [&](bool is_a, int f) {
+      const double c = f < 0 ? 0 : is_a ? a.n[f].dot(edges.n) : -b.n[f].dot(edges.n);
+      if (c > most + 1e-9) {
+        most = c;
+        of_a_rests = is_a;
+        rests = f;
+      }
+    };
+    const Hull::Edge &e = a.hull->edges[edges.i], &f = b.hull->edges[edges.j];
+    for (const int k : {e.left, e.right}) consider(true, k);
+    for (const int k : {f.left, f.right}) consider(false, k);
+    if (exact && rests >= 0) face_points(points, of_a_rests, rests, size);
   } else {
     face_points(points, face.kind == Axis::face_a, face.i, size);
     exact = out.least_gap() <= best.gap - a.radius - b.radius + 1e-9 * size;

@@ -4,6 +4,7 @@
 
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
+#include "saltus/geometry/hull.h"
 
 namespace saltus {
 
@@ -76,6 +77,15 @@ Json shape_json(const ContactShape& s) {
   if (const auto* x = std::get_if<Capsule>(&s.shape)) {
     j["radius"] = x->radius;
     j["half_length"] = x->half_length;
+  }
+  if (const auto* x = std::get_if<Cylinder>(&s.shape)) {
+    j["radius"] = x->radius;
+    j["half_length"] = x->half_length;
+  }
+  if (const auto* x = std::get_if<ConvexHull>(&s.shape)) {
+    j["vertices"] = Json::array();
+    for (const Vec3& v : x->hull->vertices) j["vertices"].push_back({v.x(), v.y(), v.z()});
+    j["triangles"] = x->hull->triangles();  // three vertices each
   }
   if (const auto* x = std::get_if<Box>(&s.shape))
     j["half_size"] = {x->half_size.x(), x->half_size.y(), x->half_size.z()};

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "saltus/geometry/hull.h"
 #include "saltus/io/scene_elements.h"
 #include "saltus/lie/so3.h"
 
@@ -80,6 +81,21 @@ void read_joint(Fields& f, BodyScene& body) {
   joint.dofs = {dof};
 }
 
+ConvexHull read_hull(Fields& f) {
+  std::vector<double> x;
+  f.required().number_or_list("vertices", x, "m", "x, y, z of one vertex after the other", 12,
+                              1000000);
+  if (f.writing_schema()) return {};
+  if (x.size() % 3 != 0)
+    throw f.error("vertices",
+                  fmt::format("expected three numbers a vertex, got {} in all", x.size()));
+  std::vector<Vec3> points;
+  for (std::size_t i = 0; i < x.size(); i += 3) points.emplace_back(x[i], x[i + 1], x[i + 2]);
+  try {
+    return convex_hull(points);
+  } catch (const InputError& e) { throw f.error("vertices", e.what()); }
+}
+
 void read_inertia(Fields& f, RigidInertia& inertia) {
   f.required().number("mass", inertia.mass, "kg", "", not_negative);
   f.vec3("com", inertia.com, "m", "centre of mass in the body's frame");
@@ -100,6 +116,14 @@ void read_inertia(Fields& f, RigidInertia& inertia) {
                          double radius = 0;
                          h.required().number("radius", radius, "m", "", positive);
                          inertia.about_com = solid_sphere(inertia.mass, radius);
+                       }},
+                      {"hull",
+                       [&](Fields& h) {
+                         const ConvexHull hull = read_hull(h);
+                         if (h.writing_schema()) return;
+                         if (f.has("com"))
+                           throw f.error("com", "expected either com or a solid hull, got both");
+                         inertia = solid_hull(inertia.mass, *hull.hull);
                        }},
                       {"cylinder", [&](Fields& h) {
                          double radius = 0, length = 0;
@@ -166,6 +190,15 @@ void read_shape(Fields& f, ShapeScene& s) {
                         throw g.error("size", "expected positive edge lengths");
                       s.shape = Box{0.5 * size};
                     }},
+                   {"cylinder",
+                    [&](Fields& g) {
+                      Cylinder x;
+                      g.required().number("radius", x.radius, "m", "", positive);
+                      g.required().number("half_length", x.half_length, "m",
+                                          "centre to an end, axis x", positive);
+                      s.shape = x;
+                    }},
+                   {"hull", [&](Fields& g) { s.shape = read_hull(g); }},
                    {"half-space", [&](Fields&) { s.shape = HalfSpace{}; }},
                    {"peg", [&](Fields& g) {
                       Peg x;

@@ -24,6 +24,8 @@ export interface Shape {
   radius?: number; // [m]
   half_length?: number; // [m]
   half_size?: [number, number, number]; // [m]
+  vertices?: [number, number, number][]; // of a hull [m]
+  triangles?: number[]; // three vertices each
 }
 
 export interface ContactSlot {

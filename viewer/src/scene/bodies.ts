@@ -54,7 +54,7 @@ export class Bodies {
   constructor(header: Header, colour: string, opacity: number, size: number) {
     const kinds = new Map<string, Shape[]>();
     for (const shape of movingShapes(header, 0.06 * size)) {
-      const key = JSON.stringify([shape.type, shape.radius, shape.half_length, shape.half_size]);
+      const key = JSON.stringify([shape.type, shape.radius, shape.half_length, shape.half_size, shape.vertices]);
       kinds.set(key, [...(kinds.get(key) ?? []), shape]);
     }
     const detail = detailFor(header.bodies.length);

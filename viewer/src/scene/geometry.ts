@@ -30,6 +30,16 @@ function chequer(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
   return flat;
 }
 
+/** Flat faces: every triangle has its own corners. */
+function hullGeometry(shape: Shape): THREE.BufferGeometry {
+  const vertices = shape.vertices ?? [];
+  const corners = (shape.triangles ?? []).flatMap((i) => vertices[i] ?? [0, 0, 0]);
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
+  geometry.computeVertexNormals();
+  return geometry;
+}
+
 export function shapeGeometry(shape: Shape, detail: Detail, pegHeight: number): THREE.BufferGeometry | null {
   const radius = shape.radius ?? 0;
   switch (shape.type) {
@@ -43,6 +53,12 @@ export function shapeGeometry(shape: Shape, detail: Detail, pegHeight: number): 
       const [x, y, z] = shape.half_size ?? [0.1, 0.1, 0.1];
       return new THREE.BoxGeometry(2 * x, 2 * y, 2 * z);
     }
+    case "cylinder": // three's axis is y, ours x
+      return new THREE.CylinderGeometry(radius, radius, 2 * (shape.half_length ?? 0), detail.around).rotateZ(
+        -Math.PI / 2,
+      );
+    case "hull":
+      return hullGeometry(shape);
     case "peg": // unbounded along z
       return new THREE.CylinderGeometry(radius, radius, pegHeight, 48).rotateX(Math.PI / 2);
     default:
@@ -53,6 +69,7 @@ export function shapeGeometry(shape: Shape, detail: Detail, pegHeight: number): 
 /** Largest distance of a shape's surface from its origin; 0 when it has no end. */
 export function reach(shape: Shape): number {
   if (shape.type === "half-space") return 0;
+  if (shape.vertices) return Math.max(0, ...shape.vertices.map((v) => Math.hypot(...v)));
   const [x, y, z] = shape.half_size ?? [0, 0, 0];
   return Math.hypot(x, y, z) + (shape.radius ?? 0) + (shape.half_length ?? 0);
 }
