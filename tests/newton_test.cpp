@@ -79,34 +79,34 @@ TEST(Heaps, Friction) {
   for (const double mu : {0.3, 1.0, 2.0}) {
     std::printf("mu up to %g\n", mu);
     const Rate r = rate(1, 500, [&](Random& random) {
-      return random_heap(random, {.bodies = random.integer(1, 6),
-                                  .contacts = random.integer(1, 16),
-                                  .mu_most = mu});
+      return random_heap(
+          random,
+          {.bodies = random.integer(1, 6), .contacts = random.integer(1, 16), .mu_most = mu});
     });
     EXPECT_GE(r.automatic, r.count - r.count / 100);
   }
 }
 TEST(Heaps, Elliptic) {
   const Rate r = rate(1, 300, [&](Random& random) {
-    return random_heap(random, {.bodies = random.integer(1, 6),
-                                .contacts = random.integer(1, 16),
-                                .elliptic = true});
+    return random_heap(
+        random,
+        {.bodies = random.integer(1, 6), .contacts = random.integer(1, 16), .elliptic = true});
   });
   EXPECT_GE(r.automatic, r.count - r.count / 100);
 }
 TEST(Heaps, MassRatio) {
   const Rate r = rate(1, 300, [&](Random& random) {
-    return random_heap(random, {.bodies = random.integer(2, 6),
-                                .contacts = random.integer(4, 16),
-                                .mass_ratio = 1e6});
+    return random_heap(
+        random,
+        {.bodies = random.integer(2, 6), .contacts = random.integer(4, 16), .mass_ratio = 1e6});
   });
   EXPECT_GE(r.automatic, r.count - r.count / 100);
 }
 TEST(Heaps, Rolling) {
   const Rate r = rate(1, 300, [&](Random& random) {
-    return random_heap(random, {.bodies = random.integer(1, 6),
-                                .contacts = random.integer(1, 12),
-                                .rolling = true});
+    return random_heap(
+        random,
+        {.bodies = random.integer(1, 6), .contacts = random.integer(1, 12), .rolling = true});
   });
   EXPECT_GE(r.automatic, r.count - r.count / 100);
 }

@@ -38,21 +38,23 @@ void check_delassus(const std::string& where, const Mat& G, double& asymmetry) {
       }
   asymmetry = size > 0 ? worst / size : 0;
   if (asymmetry > most)
-    throw refuse(where, fmt::format("the matrix is not symmetric: entries ({0}, {1}) and ({1}, {0}) "
-                                    "differ by {2:.2g} of the largest entry; accepted up to {3:g}",
-                                    at_i, at_j, asymmetry, most));
+    throw refuse(where,
+                 fmt::format("the matrix is not symmetric: entries ({0}, {1}) and ({1}, {0}) "
+                             "differ by {2:.2g} of the largest entry; accepted up to {3:g}",
+                             at_i, at_j, asymmetry, most));
   // Rounding and asymmetry leave negative pivots of their own size.
   const double slack = (10 * asymmetry + 1e-9) * size;
   for (Eigen::Index j = 0; j < n; ++j) {
     if (G(j, j) < -slack)
-      throw refuse(where, fmt::format("the matrix is indefinite: diagonal entry {} is {:.6g}", j,
-                                      G(j, j)));
+      throw refuse(
+          where, fmt::format("the matrix is indefinite: diagonal entry {} is {:.6g}", j, G(j, j)));
     for (Eigen::Index i = 0; i < j; ++i) {
       const double g = 0.5 * (G(i, j) + G(j, i));
       const double mean = 0.5 * (G(i, i) + G(j, j)), half = 0.5 * (G(i, i) - G(j, j));
       if (const double low = mean - std::hypot(half, g); low < -slack)
         throw refuse(where, fmt::format("the matrix is indefinite: rows {} and {} have the "
-                                        "eigenvalue {:.6g}", i, j, low));
+                                        "eigenvalue {:.6g}",
+                                        i, j, low));
     }
   }
   const Eigen::LDLT<Mat> factor(0.5 * (G + G.transpose()));
@@ -68,11 +70,11 @@ void check_symmetric(const std::string& where, const Sparse& M) {
   double worst = 0, size = 0;
   for (Eigen::Index k = 0; k < difference.nonZeros(); ++k)
     worst = std::max(worst, std::abs(difference.valuePtr()[k]));
-  for (Eigen::Index k = 0; k < M.nonZeros(); ++k)
-    size = std::max(size, std::abs(M.valuePtr()[k]));
+  for (Eigen::Index k = 0; k < M.nonZeros(); ++k) size = std::max(size, std::abs(M.valuePtr()[k]));
   if (worst > 1e-2 * size)
     throw refuse(where, fmt::format("the mass matrix is not symmetric: entries differ by {:.2g} of "
-                                    "the largest", worst / size));
+                                    "the largest",
+                                    worst / size));
 }
 
 // W = H' M^-1 H, q = w + H' M^-1 f.
@@ -84,8 +86,8 @@ void reduce(Raw& raw) {
   if (factor.info() != Eigen::Success) throw refuse(raw.at_M, "the mass matrix is singular");
   const Vec D = factor.vectorD();
   if (Eigen::Index at = 0; D.size() > 0 && !(D.minCoeff(&at) > 0))
-    throw refuse(raw.at_M, fmt::format("the mass matrix is not positive definite: a pivot is {:.6g}",
-                                       D[at]));
+    throw refuse(raw.at_M,
+                 fmt::format("the mass matrix is not positive definite: a pivot is {:.6g}", D[at]));
   raw.W.setZero(m, m);
   Vec column(n), solution(n);
   for (int j = 0; j < m; ++j) {

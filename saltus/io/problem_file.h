@@ -1,13 +1,14 @@
-// Inclusion problems in files: read from the formats of the literature, written and read in our own.
+// Inclusion problems in files: read from the formats of the literature, written and read in our
+// own.
 //
 //   .dat    Siconos text, local `d nc W q mu` or global `d nc M H f w mu`; dense, sparse block or
 //           sparse matrices; d = 2, 3, or 5 with rolling (then mu, mu_r)
 //   .hdf5   FCLIB: /fclib_local, /fclib_global, and either with _rolling
 //   .json   ours: any laws, names, warm start, tolerance; exact to the bit
 //
-// u = W r + q, contact by contact with the normal first, u^ = u + mu |u_T| in the dual cone, r in the
-// cone. A global problem M v = H r + f, u = H' v + w is reduced: W = H' M^-1 H, q = w + H' M^-1 f.
-// Bad input throws InputError naming the file and the line or dataset.
+// u = W r + q, contact by contact with the normal first, u^ = u + mu |u_T| in the dual cone, r in
+// the cone. A global problem M v = H r + f, u = H' v + w is reduced: W = H' M^-1 H, q = w + H' M^-1
+// f. Bad input throws InputError naming the file and the line or dataset.
 #pragma once
 #include <string>
 #include <vector>

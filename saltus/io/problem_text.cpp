@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <string_view>
 
 #include "saltus/io/problem_parts.h"
@@ -32,8 +33,7 @@ class Lexer {
     if (error == std::errc::result_out_of_range)
       throw refuse(where(), fmt::format("{}: '{}' is out of range", what, printable(word)));
     if (error != std::errc{} || end != word.data() + word.size())
-      throw refuse(where(),
-                   fmt::format("{}: expected a number, got '{}'", what, printable(word)));
+      throw refuse(where(), fmt::format("{}: expected a number, got '{}'", what, printable(word)));
     if (!std::isfinite(value))
       throw refuse(where(), fmt::format("{}: expected a finite number, got {}", what, value));
     return value;
@@ -57,12 +57,7 @@ class Lexer {
     if (const auto got = token(expected); got != expected)
       throw refuse(where(), fmt::format("expected '{}', got '{}'", expected, printable(got)));
   }
-  [[nodiscard]] std::string_view peek() {
-    skip();
-    std::size_t end = at_;
-    while (end < text_.size() && !space(text_[end])) ++end;
-    return text_.substr(at_, end - at_);
-  }
+  void skip_blank() { skip(); }
   // How many words are left.
   [[nodiscard]] int remaining() const {
     int count = 0;
@@ -107,7 +102,8 @@ void read_dense(Lexer& in, Entries& out) {
     throw refuse(in.where(), fmt::format("the file ends within the {} x {} matrix", rows, columns));
   for (int j = 0; j < columns; ++j)
     for (int i = 0; i < rows; ++i)
-      if (const double x = in.real("an entry of the matrix"); x != 0) out.list.emplace_back(i, j, x);
+      if (const double x = in.real("an entry of the matrix"); x != 0)
+        out.list.emplace_back(i, j, x);
 }
 
 std::vector<int> read_ends(Lexer& in, int count, int total, const char* what) {
@@ -132,7 +128,8 @@ void read_blocks(Lexer& in, Entries& out) {
   const int filled1 = in.integer("filled1", 0, words), filled2 = in.integer("filled2", 0, words);
   if (filled1 > rows + 1 || filled2 != blocks || filled1 < 1)
     throw refuse(in.where(), fmt::format("filled1 = {} and filled2 = {} do not fit {} blocks in {} "
-                                         "rows", filled1, filled2, blocks, rows));
+                                         "rows",
+                                         filled1, filled2, blocks, rows));
   std::vector<int> starts, block_column;
   for (int i = 0; i < filled1; ++i)
     starts.push_back(in.integer("start of a block row", i > 0 ? starts.back() : 0, blocks));
@@ -195,8 +192,7 @@ void read_sparse(Lexer& in, Entries& out) {
       out.list.emplace_back(i, j, value());
     }
   }
-  if (seen != nnz)
-    throw refuse(in.where(), fmt::format("{} entries, announced as {}", seen, nnz));
+  if (seen != nnz) throw refuse(in.where(), fmt::format("{} entries, announced as {}", seen, nnz));
 }
 
 Entries read_matrix(Lexer& in, const char* name) {
@@ -252,7 +248,8 @@ void read_text(const std::string& path, const std::string& text, ProblemFile& ou
     if (left < first.rows + m + tail)
       throw refuse(in.where(),
                    fmt::format("{} values follow the first matrix: too few for q and mu of {} "
-                               "contacts, or for H, f, w and mu", left, raw.contacts));
+                               "contacts, or for H, f, w and mu",
+                               left, raw.contacts));
     raw.M = sparse(first);
     raw.at_H = in.where();
     const Entries second = read_matrix(in, "size of H");
@@ -265,7 +262,7 @@ void read_text(const std::string& path, const std::string& text, ProblemFile& ou
     raw.f = read_vector(in, first.rows, "f");
     raw.w = read_vector(in, m, "w");
   }
-  static_cast<void>(in.peek());
+  in.skip_blank();
   raw.at_mu = in.where();
   raw.mu = read_vector(in, raw.contacts, "mu");
   if (raw.rolling) raw.mu_r = read_vector(in, raw.contacts, "mu_r");

@@ -52,7 +52,7 @@ struct Coulomb2 {
 // T2 and the normal.
 struct RollingCoulomb {
   static constexpr std::string_view name = "coulomb-rolling";
-  double mu1 = 0, mu2 = 0;                  // [-]
+  double mu1 = 0, mu2 = 0;                 // [-]
   double mu_rolling = 0, mu_drilling = 0;  // [m]
 };
 

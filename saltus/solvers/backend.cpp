@@ -57,7 +57,8 @@ bool is_zero(const Mat6& K, int n) { return K.topLeftCorner(n, n).isZero(0); }
 
 }  // namespace
 
-// --- dual -----------------------------------------------------------------------------------------
+// --- dual
+// -----------------------------------------------------------------------------------------
 
 DualBackend::DualBackend(const Inclusion& p, NewtonWorkspace& w) : p_(p), w_(w) {
   grow(w.factor.A, p.rows);
@@ -124,7 +125,8 @@ void DualBackend::linear(const BlockMatrices& K, VecIn g, VecRef dLambda, VecRef
   dxi.noalias() = p_.G.topLeftCorner(rows, rows) * dLambda;
 }
 
-// --- primal ---------------------------------------------------------------------------------------
+// --- primal
+// ---------------------------------------------------------------------------------------
 
 PrimalBackend::PrimalBackend(const Inclusion& p, NewtonWorkspace& w) : p_(p), w_(w) {
   const int nv = static_cast<int>(p.W.rows());

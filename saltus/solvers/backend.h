@@ -19,8 +19,8 @@
 
 namespace saltus {
 
-template <class B> concept NewtonBackend =
-    requires(B& backend, VecIn x, VecRef y, VecRef z, const BlockMatrices& K) {
+template <class B>
+concept NewtonBackend = requires(B& backend, VecIn x, VecRef y, VecRef z, const BlockMatrices& K) {
   backend.velocity(x, y);
   backend.linear(K, x, y, z);
   backend.diagonal(y);

@@ -37,7 +37,8 @@ int Inclusion::add(const Law& law, double compliance, double length) {
 }
 
 void SolverWorkspace::reserve(int max_rows, int max_blocks, int nv) {
-  for (Vec* x : {&xi, &c, &b, &direct, &Lambda, &next, &best, &previous, &start, &candidate}) x->setZero(max_rows);
+  for (Vec* x : {&xi, &c, &b, &direct, &Lambda, &next, &best, &previous, &start, &candidate})
+    x->setZero(max_rows);
   for (Vec* x : {&v, &v_free}) x->setZero(nv);
   for (Mat* x : {&factor, &G_BU, &coupling, &G}) x->setZero(max_rows, max_rows);
   for (Mat* x : {&W, &Y}) x->setZero(nv, max_rows);
@@ -104,9 +105,9 @@ BlockResidual block_residual(const Block& k, VecIn Lambda, VecIn xi, const StepL
     project(set, normal, x.head(set.rows));
     const double rate = (old - x.head(set.rows)).norm() / s.r[i];
     const bool angular = sets.mixed ? set.kind == ConvexSet::Kind::rotational : k.length != 1;
-    double& part = angular                                 ? parts.rotational
+    double& part = angular                               ? parts.rotational
                    : set.kind == ConvexSet::Kind::normal ? parts.normal
-                                                           : parts.tangential;
+                                                         : parts.tangential;
     part = worse(part, rate);
     parts.value = worse(parts.value, angular ? rate * k.length : rate);
   }

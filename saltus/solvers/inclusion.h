@@ -93,7 +93,7 @@ enum class Mode : unsigned char { open = 0, stick = 1, slip = 2 };
 
 // The parts of a block's natural map with one r per convex set. Shared by residual and solvers.
 struct BlockResidual {
-  double value = 0;                              // [m/s]
+  double value = 0;                                   // [m/s]
   double normal = 0, tangential = 0, rotational = 0;  // [m/s], [m/s], [rad/s]
 };
 [[nodiscard]] BlockResidual block_residual(const Block& block, VecIn Lambda, VecIn xi,

@@ -45,8 +45,7 @@ Vec2 slip(const Mat2& B, const Vec2& p, const Vec2& e, double h) {
     const Vec2 dy = -system.solve(s, y);
     const double slope = y.dot(dy) / length + e.dot(dy);
     double next = s + value * (value - h) / (-slope * h);  // root of 1/value - 1/h, linearised
-    if (!(next > lower && next < upper))
-      next = lower > 0 ? std::sqrt(lower * upper) : 0.1 * upper;
+    if (!(next > lower && next < upper)) next = lower > 0 ? std::sqrt(lower * upper) : 0.1 * upper;
     if (std::abs(next - s) <= std::numeric_limits<double>::epsilon() * s) break;
     s = next;
   }
@@ -140,8 +139,7 @@ void solve_set(const ConvexSet& set, int rows, const Mat6& A, const Vec6& q, Vec
   };
   if (set.shape == Shape::ellipse) {
     const Vec2 rest(held(i), held(i + 1));
-    x.segment<2>(i) =
-        in_ellipse(A.block<2, 2>(i, i), rest, scale * set.lower, scale * set.upper);
+    x.segment<2>(i) = in_ellipse(A.block<2, 2>(i, i), rest, scale * set.lower, scale * set.upper);
   } else if (set.shape == Shape::interval) {
     const double rest = held(i);
     const double free = A(i, i) > 0 ? -rest / A(i, i) : x[i];  // nothing moves it: as it was

@@ -3,9 +3,10 @@
 //
 //   find x in C:   -(A x + q) in N_C(x).
 //
-// Separation: x = 0 if q_N >= 0. Stick: x = -A^-1 q if that lies in C. Slip: with D^1/2 the diagonal
-// of semi-axes (mu1, mu2; or those of a given load) and x_T = D^1/2 y, the velocity is opposed to
-// the normal of the ellipse, so that with the normal row eliminated (Schur complement S, r)
+// Separation: x = 0 if q_N >= 0. Stick: x = -A^-1 q if that lies in C. Slip: with D^1/2 the
+// diagonal of semi-axes (mu1, mu2; or those of a given load) and x_T = D^1/2 y, the velocity is
+// opposed to the normal of the ellipse, so that with the normal row eliminated (Schur complement S,
+// r)
 //
 //   (D^1/2 S D^1/2 + s 1) y = -D^1/2 r,    |y| = x_N(y)  (or 1: given load),    s >= 0,
 //

@@ -69,7 +69,8 @@ class NewtonSolver {
       }
     }
     w_.stretch = 1;
-    // From the best so far, then from rest and ever more cautiously: the fixed point in s may cycle.
+    // From the best so far, then from rest and ever more cautiously: the fixed point in s may
+    // cycle.
     for (int attempt = 0; !done && attempt < 4 && *iterations_ < limit; ++attempt) {
       if (attempt == 0)
         Lambda = head(w_.best);
@@ -134,7 +135,8 @@ class NewtonSolver {
     return false;
   }
 
-  // Newton on the dual of one proximal step; returns its iterations. trial is Lambda, hat its image.
+  // Newton on the dual of one proximal step; returns its iterations. trial is Lambda, hat its
+  // image.
   int proximal_solve(double rho, int limit) {
     using namespace newton_detail;
     head(w_.trial) = head(w_.centre);
@@ -162,7 +164,8 @@ class NewtonSolver {
     return k;
   }
 
-  // Slope of the dual along the step: dxi . (Lambda + t dLambda - hat(xi + t dxi)), increasing in t.
+  // Slope of the dual along the step: dxi . (Lambda + t dLambda - hat(xi + t dxi)), increasing in
+  // t.
   double slope(double t, double rho) {
     head(w_.trial_F) = head(w_.trial_xi) + t * head(w_.dxi);
     newton_detail::proximal_map(blocks_, head(w_.trial_F), rho, false, w_);

@@ -2,6 +2,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "saltus/solvers/newton.h"
 
@@ -78,7 +79,7 @@ void project_cone(const ConvexSets& sets, const Vec6& z, Projected& out) {
     ++count;
   }
   const double n = sum / count;
-  if (n <= 0) return;  // the apex
+  if (n <= 0) return;            // the apex
   Vec6 gradient = Vec6::Zero();  // of n
   gradient[0] = 1.0 / count;
   Vec6 u = Vec6::Zero();

@@ -41,11 +41,11 @@ struct SolveReport {
   double residual = 0;   // [m/s]
   int worst_block = -1;  // of the problem
   bool converged = true;
-  std::string_view solver;  // the one that finished: sor, jor, newton
+  std::string_view solver;            // the one that finished: sor, jor, newton
   double normal = 0, tangential = 0;  // parts of the residual [m/s]
   double rotational = 0;              // [rad/s]
   int sweeps = 0, newton = 0;         // how many of either
-  int indeterminate = -1;  // dimension of the impulses that move nothing; -1: not asked
+  int indeterminate = -1;             // dimension of the impulses that move nothing; -1: not asked
 };
 
 // Lambda holds the start value (warm start) and receives the solution.

@@ -133,8 +133,8 @@ inline Bodies wedge(double angle, double mu, int points) {
   for (const double side : {-1.0, 1.0})
     for (int c = 0; c < points; ++c) {
       const double y = c % 2 - 0.5, z = 0.3 + 0.4 * (c / 2);
-      bodies.contact(k, -1, Vec3(side * 0.2, y, z), Vec3(-side * std::cos(angle), 0, std::sin(angle)),
-                     Coulomb{mu, mu});
+      bodies.contact(k, -1, Vec3(side * 0.2, y, z),
+                     Vec3(-side * std::cos(angle), 0, std::sin(angle)), Coulomb{mu, mu});
     }
   return bodies;
 }
@@ -168,7 +168,9 @@ inline Inclusion random_heap(Random& random, const HeapOptions& o) {
     if (o.mixed) switch (random.integer(0, 5)) {
         case 0: law = Unilateral{}; break;
         case 1: law = Interval{-random.uniform(0, 1), random.uniform(0, 1)}; break;
-        case 2: law = Interval{-random.uniform(0, 1), std::numeric_limits<double>::infinity()}; break;
+        case 2:
+          law = Interval{-random.uniform(0, 1), std::numeric_limits<double>::infinity()};
+          break;
         case 3: law = Coulomb2{mu}; break;
         default: break;
       }
