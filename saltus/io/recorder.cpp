@@ -111,23 +111,23 @@ Json header_json(const Scene& scene, const System& system) {
 
 }  // namespace
 
-RunFileSpec run_file_spec(const Scene& scene, const System& system, std::size_t checkpoint_bytes) {
+RunFileSpec run_file_spec(const Scene& scene, const System& system, bool checkpoints) {
   return {scene.document->effective_text(),
           header_json(scene, system).dump(-1, ' ', false, Json::error_handler_t::replace),
           {contact_table(), frame_table(system), step_table()},
-          checkpoint_bytes};
+          checkpoints};
 }
 
 Recorder::Recorder(const std::string& path, const Scene& scene, const System& system,
-                   std::size_t checkpoint_bytes, bool publish)
-    : spec_(run_file_spec(scene, system, checkpoint_bytes)),
+                   bool checkpoints, bool publish)
+    : spec_(run_file_spec(scene, system, checkpoints)),
       writer_(path, spec_, publish),
       dt_(scene.integrator.dt) {}
 
 void Recorder::append_contact(const ContactRow& r) {
   writer_.append(contacts, 1,
-                 {&r.kind, &r.a, &r.b, &r.feature, &r.mode, &r.gap, r.point.data(),
-                  r.normal.data(), r.impulse.data(), &r.load});
+                 {&r.kind, &r.a, &r.b, &r.feature, &r.mode, &r.gap, r.point.data(), r.normal.data(),
+                  r.impulse.data(), &r.load});
   ++contact_rows_;
 }
 
