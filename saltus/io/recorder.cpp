@@ -21,7 +21,7 @@ TableSpec contact_table() {
           {{"kind", Type::u8, 1, "", "0 contact of two shapes, 1 support friction"},
            {"a", Type::i32, 1, "", "first shape, of header.shapes; a support: -1"},
            {"b", Type::i32, 1, "", "second shape; a support: its body, of header.bodies"},
-           {"feature", Type::i32, 1, "", "which of the pair's points"},
+           {"feature", Type::i32, 1, "", "which of the pair's points; of the body's supports"},
            {"mode", Type::u8, 1, "", "0 open, 1 stick, 2 slip"},
            {"gap", Type::f64, 1, "m", "at the mid-point of the step, before the correction"},
            {"point", Type::f64, 3, "m", "inertial frame"},
@@ -122,7 +122,10 @@ Recorder::Recorder(const std::string& path, const Scene& scene, const System& sy
                    bool checkpoints, bool publish)
     : spec_(run_file_spec(scene, system, checkpoints)),
       writer_(path, spec_, publish),
-      dt_(scene.integrator.dt) {}
+      dt_(scene.integrator.dt) {
+  std::vector<std::int32_t> seen(system.model.bodies.size(), 0);
+  for (const SupportFriction& f : system.model.supports) support_feature_.push_back(seen[f.body]++);
+}
 
 void Recorder::append_contact(const ContactRow& r) {
   writer_.append(contacts, 1,
@@ -149,9 +152,9 @@ void Recorder::record_supports(const Model& m, const State& state, const Assembl
     const SupportFriction& f = m.supports[s.index];
     const ContactPoint& p = assembly.supports[s.index];
     const Vec3& t1 = assembly.support_tangent[s.index];
-    append_contact({1, -1, f.body.value, 0, state.mode[k], 0, p.on_b, p.normal,
-                    state.Lambda[s.row] * t1 + state.Lambda[s.row + 1] * p.normal.cross(t1),
-                    f.load * dt_});
+    append_contact(
+        {1, -1, f.body.value, support_feature_[s.index], state.mode[k], 0, p.on_b, p.normal,
+         state.Lambda[s.row] * t1 + state.Lambda[s.row + 1] * p.normal.cross(t1), f.load * dt_});
   }
 }
 

@@ -44,6 +44,7 @@ class Recorder {
   RunFileSpec spec_;
   RunWriter writer_;
   std::int64_t contact_rows_ = 0;
+  std::vector<std::int32_t> support_feature_;  // of each support: which of its body's
   double dt_;
 };
 
