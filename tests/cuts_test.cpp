@@ -92,19 +92,30 @@ struct Rows {
   Vec gap;
   Mat columns;  // nv x rows
 };
+// A wrench about the inertial origin on the child and its reverse on the parent, as a column.
+void add_pair(const Side& side, BodyIndex parent, BodyIndex child, const Vec6& wrench,
+              VecRef column) {
+  add_wrench_row(side.model, side.work, child, wrench, 1, column);
+  add_wrench_row(side.model, side.work, parent, wrench, -1, column);
+}
 Rows all_rows(const Side& side) {
   int count = 0;
   for (const Cut& cut : side.model.cuts) count += cut.translations + cut.rotations;
   Rows rows{Vec::Zero(count), Mat::Zero(side.model.nv, count)};
   int row = 0;
+  Columns6 wrenches;
+  const auto add = [&](const Cut& cut, int n) {
+    for (int k = 0; k < n; ++k)
+      add_pair(side, cut.parent, cut.child, wrenches.col(k), rows.columns.col(row + k));
+    row += n;
+  };
   for (const Cut& cut : side.model.cuts) {
     cut_translation_gap(side.model, side.work, cut, rows.gap.segment(row, cut.translations));
-    add_cut_translation_rows(side.model, side.work, cut,
-                             rows.columns.middleCols(row, cut.translations));
-    row += cut.translations;
+    cut_translation_wrenches(side.model, side.work, cut, wrenches);
+    add(cut, cut.translations);
     cut_rotation_gap(side.model, side.work, cut, rows.gap.segment(row, cut.rotations));
-    add_cut_rotation_rows(side.model, side.work, cut, rows.columns.middleCols(row, cut.rotations));
-    row += cut.rotations;
+    cut_rotation_wrenches(side.model, side.work, cut, wrenches);
+    add(cut, cut.rotations);
   }
   return rows;
 }
@@ -251,7 +262,12 @@ TEST(Cuts, CoordinateRowsAreTheRatesOfTheValues) {
         const double ours =
             coordinate_rate(side->model, side->work, side->state.v, CoordinateIndex(c));
         Vec column = Vec::Zero(side->model.nv);
-        add_coordinate_row(side->model, side->work, CoordinateIndex(c), column);
+        const CoordinateRow r = coordinate_row(side->model, side->work, CoordinateIndex(c));
+        EXPECT_EQ(r.velocity, side->model.coordinates[c].v_index);
+        if (r.velocity >= 0)
+          column[r.velocity] = 1;
+        else
+          add_pair(*side, BodyIndex(r.parent), BodyIndex(r.child), r.wrench, column);
         row.add(std::abs(column.dot(side->state.v) - ours) / scale, seed);
         rate.add(std::abs(rates[c] - ours) / scale, seed);
       }

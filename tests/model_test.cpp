@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
@@ -468,6 +469,81 @@ TEST(Layout, ParentsComeFirstAndIndicesFit) {
   }
 }
 
+TEST(Layout, TreesAreInOnePiece) {
+  for (const auto seed : seeds(1, 100)) {
+    Random random(seed);
+    test::ForestOptions options;
+    options.coordinates = seed % 3 == 0 ? CoordinateSet::maximal : CoordinateSet::minimal;
+    const Model model = test::random_forest(random, options).build();
+    ASSERT_EQ(static_cast<int>(model.tree.size()), model.body_count());
+    ASSERT_EQ(model.tree_begin.size(), model.tree_v.size());
+    EXPECT_EQ(model.tree_begin.front(), 0);
+    EXPECT_EQ(model.tree_begin.back(), model.body_count());
+    EXPECT_EQ(model.tree_v.back(), model.nv);
+    for (int i = 0; i < model.body_count(); ++i) {
+      const Body& body = model.bodies[i];
+      const int t = model.tree[i];
+      EXPECT_TRUE(model.tree_begin[t] <= i && i < model.tree_begin[t + 1]) << "seed " << seed;
+      EXPECT_TRUE(model.tree_v[t] <= body.v0 && body.v0 + body.nv <= model.tree_v[t + 1]);
+      EXPECT_EQ(body.parent.valid(), i > model.tree_begin[t]);
+      if (body.parent.valid()) { EXPECT_EQ(model.tree[body.parent], t) << "seed " << seed; }
+    }
+  }
+}
+
+// --- Who touches whom
+// -----------------------------------------------------------------------------
+
+ContactLaw rough(double mu) { return {.mu1 = mu, .mu2 = mu}; }
+
+// Law and order of two shapes by name, both ways round.
+struct Meeting {
+  int law = -1;
+  std::string a, b;
+};
+Meeting meeting(const Model& model, const std::string& first, const std::string& second) {
+  const auto index = [&](const std::string& name) {
+    for (std::size_t i = 0; i < model.shapes.size(); ++i)
+      if (model.shapes[i].name == name) return static_cast<int>(i);
+    return -1;
+  };
+  int a = index(first), b = index(second), c = b, d = a;
+  const int law = model.law_between(a, b);
+  EXPECT_EQ(model.law_between(c, d), law) << first << " " << second;
+  if (law >= 0) { EXPECT_EQ(std::pair(a, b), std::pair(c, d)) << first << " " << second; }
+  return {law, model.shapes[a].name, model.shapes[b].name};
+}
+
+TEST(Contacts, LawsByPairsAndLists) {
+  ModelBuilder builder;
+  for (const std::string name : {"a", "b", "c"}) {
+    builder.body(name, unit, joint_of(Floating{}));
+    builder.shape(name + "1", name, {}, Sphere{0.1}).shape(name + "2", name, {}, Sphere{0.1});
+  }
+  builder.shape("ground", "world", {}, HalfSpace{}).shape("wall", "world", {}, HalfSpace{});
+  builder.contact("ground", "a1", rough(0.1));
+  builder.contact({"b1", "b2", "a1"}, {"ground", "c1"}, rough(0.2));
+  builder.contact({"a1", "a2"}, {"a1", "a2", "b1"}, rough(0.3));
+  const Model model = builder.build();
+  ASSERT_EQ(model.contact_laws.size(), 3u);
+  EXPECT_EQ(model.contact_laws[1].mu1, 0.2);
+  const auto expect = [&](const std::string& first, const std::string& second, int law,
+                          const std::string& a = "") {
+    const Meeting m = meeting(model, first, second);
+    EXPECT_EQ(m.law, law) << first << " " << second;
+    if (law >= 0) { EXPECT_EQ(m.a, a) << first << " " << second; }
+  };
+  expect("a1", "ground", 0, "ground");  // the first law that names both
+  expect("b2", "ground", 1, "b2");
+  expect("c1", "b1", 1, "b1");
+  expect("c1", "a1", 1, "a1");
+  expect("b1", "a2", 2, "a2");
+  expect("a2", "ground", -1);
+  expect("c2", "ground", -1);
+  expect("c1", "wall", -1);
+  expect("ground", "wall", -1);
+}
+
 TEST(Layout, CoordinatesHaveNamesAndArmature) {
   ModelBuilder builder;
   JointSpec planar = joint_of(Planar{}), hinge = joint_of(Revolute{}, "base"),
@@ -526,6 +602,40 @@ TEST(States, StartAtRestInTheZeroPosition) {
   EXPECT_EQ(state.turns.size(), model.coordinates.size());
 }
 
+std::vector<ContactImpulse> random_contacts(Random& random, int count) {
+  std::vector<ContactImpulse> contacts;
+  for (int i = 0; i < count; ++i) {
+    ContactImpulse& c = contacts.emplace_back();
+    c.key = {.a = i / 2, .b = 10 + i % 2, .feature = random.integer(0, 1000)};
+    c.mode = static_cast<unsigned char>(random.integer(1, 2));
+    for (double& x : c.Lambda) x = random.uniform(-1, 1);
+  }
+  return contacts;
+}
+
+TEST(States, FindsAContactByItsKey) {
+  Random random(7);
+  State state;
+  EXPECT_EQ(find_contact(state, {.a = 0, .b = 10}), nullptr);
+  state.contacts = random_contacts(random, 9);
+  for (const ContactImpulse& c : state.contacts) {
+    EXPECT_EQ(find_contact(state, c.key), &c);
+    ContactKey other = c.key;
+    ++other.feature;
+    EXPECT_EQ(find_contact(state, other), nullptr);
+  }
+  EXPECT_EQ(find_contact(state, {.a = 5}), nullptr);
+}
+
+TEST(States, AnAbsurdCountOfContactsIsAnError) {
+  const Model model = two_bodies().build();
+  std::vector<std::uint8_t> bytes = to_bytes(make_state(model));
+  for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+    std::memcpy(bytes.data(), &count, sizeof count);
+    EXPECT_THROW((void)from_bytes(model, bytes.data(), bytes.size()), InputError);
+  }
+}
+
 TEST(States, BytesAreACheckpoint) {
   for (const auto seed : seeds(1, 50)) {
     Random random(seed);
@@ -539,16 +649,24 @@ TEST(States, BytesAreACheckpoint) {
     state.Lambda = random.vector(model.lambda_rows);
     for (auto& mode : state.mode) mode = static_cast<unsigned char>(random.integer(0, 2));
     for (auto& turns : state.turns) turns = random.integer(-5, 5);
+    EXPECT_EQ(to_bytes(state).size(), to_bytes(make_state(model)).size());
+    state.contacts = random_contacts(random, random.integer(0, 5));
+    if (seed % 3 == 0) state.memory = random.vector(random.integer(1, 9));
     const std::vector<std::uint8_t> bytes = to_bytes(state);
-    EXPECT_EQ(bytes.size(), to_bytes(make_state(model)).size());
     const State back = from_bytes(model, bytes.data(), bytes.size());
     EXPECT_TRUE(back == state) << "seed " << seed;
     EXPECT_EQ(to_bytes(back), bytes) << "seed " << seed;
-    EXPECT_THROW((void)from_bytes(model, bytes.data(), bytes.size() - 1), InputError);
-    EXPECT_THROW((void)from_bytes(model, bytes.data(), 0), InputError);
+    for (const std::size_t size :
+         {bytes.size() - 1, bytes.size() + 1, std::size_t{7}, std::size_t{0}})
+      EXPECT_THROW((void)from_bytes(model, bytes.data(), size), InputError) << size;
     State other = state;
     if (other.v.size() > 0) {
       other.v[0] += 1;
+      EXPECT_FALSE(other == state);
+    }
+    other = state;
+    if (!other.contacts.empty()) {
+      other.contacts[0].Lambda[5] += 1;
       EXPECT_FALSE(other == state);
     }
   }

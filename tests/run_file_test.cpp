@@ -60,7 +60,7 @@ RunFileSpec full_spec() {
                        {"counts", i64, 3, "", ""}}},
                      {"events", {{"kind", u8, 1, "", "0: impact"}, {"flags", u8, 6, "", ""}}},
                      {"nothing", {}}},
-          .checkpoint_bytes = 1000};
+          .checkpoints = true};
 }
 
 std::size_t value_bytes(ColumnType type) {
@@ -107,9 +107,13 @@ void append(RunWriter& writer, const RunFileSpec& spec, int table, std::size_t f
   writer.append(table, count, data);
 }
 
-std::vector<std::uint8_t> state_at(const RunFileSpec& spec, std::int64_t step) {
-  return std::vector<std::uint8_t>(spec.checkpoint_bytes,
-                                   static_cast<std::uint8_t>(step % 251 + 1));
+// Of a size of its own, sometimes none, sometimes more than the writer's buffer.
+std::vector<std::uint8_t> state_at(std::int64_t step) {
+  const std::size_t size = step % 17 == 4 ? 0 : step % 13 == 5 ? 300'000 : 400 + step % 11 * 300;
+  std::vector<std::uint8_t> bytes(size);
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<std::uint8_t>((static_cast<std::size_t>(step) + i) % 251 + 1);
+  return bytes;
 }
 
 // Compares all rows from `first` on.
@@ -121,10 +125,10 @@ void expect_rows(const RunReader& reader, const TableSpec& table, std::size_t fi
         << table.name << "/" << column.name << ", " << count << " rows from " << first;
 }
 
-void expect_checkpoints(const RunReader& reader, const RunFileSpec& spec) {
+void expect_checkpoints(const RunReader& reader) {
   for (std::size_t i = 0; i < reader.checkpoint_count(); ++i) {
     const auto checkpoint = reader.checkpoint(i);
-    EXPECT_TRUE(checkpoint.state == state_at(spec, checkpoint.step)) << "checkpoint " << i;
+    EXPECT_TRUE(checkpoint.state == state_at(checkpoint.step)) << "checkpoint " << i;
   }
 }
 
@@ -158,9 +162,9 @@ TEST_F(RunFile, RoundTripOfAllTypesAndWidths) {
     append(writer, spec, 1, 0, 10);
     append(writer, spec, 0, 3, 0);
     append(writer, spec, 0, 3, 4);
-    writer.checkpoint(100, state_at(spec, 100));
+    writer.checkpoint(100, state_at(100));
     append(writer, spec, 1, 10, 1);
-    writer.checkpoint(-5, state_at(spec, 246));
+    for (const std::int64_t other : {5, 4, 21, 246}) writer.checkpoint(-other, state_at(other));
     writer.finish(R"({"end": "done"})");
   }
   EXPECT_EQ(files(), 1u);
@@ -184,10 +188,15 @@ TEST_F(RunFile, RoundTripOfAllTypesAndWidths) {
   EXPECT_EQ(reader.rows("events"), 11u);
   EXPECT_EQ(reader.rows("nothing"), 0u);
   for (const TableSpec& table : spec.tables) expect_rows(reader, table);
-  EXPECT_EQ(reader.checkpoint_count(), 2u);
+  ASSERT_EQ(reader.checkpoint_count(), 5u);
   EXPECT_EQ(reader.checkpoint(0).step, 100);
-  EXPECT_EQ(reader.checkpoint(1).step, -5);
-  EXPECT_EQ(reader.checkpoint(1).state, state_at(spec, 246));
+  EXPECT_EQ(reader.checkpoint(0).state, state_at(100));
+  for (const auto& [i, other] : {std::pair<std::size_t, int>{4, 246}, {1, 5}, {3, 21}, {2, 4}}) {
+    EXPECT_EQ(reader.checkpoint(i).step, -other);
+    EXPECT_TRUE(reader.checkpoint(i).state == state_at(other)) << i;
+  }
+  EXPECT_EQ(state_at(5).size(), 300'000u);
+  EXPECT_TRUE(reader.checkpoint(2).state.empty());
 }
 
 TEST_F(RunFile, IntegersReadAsDoubles) {
@@ -251,10 +260,13 @@ TEST_F(RunFile, ReaderInTheProcessOfTheWriter) {
   EXPECT_EQ(reader.rows("frames"), 5u);
   for (std::size_t rows = 5; rows < 50; rows += 5) {
     append(writer, spec, 0, rows, 5);
-    writer.checkpoint(static_cast<std::int64_t>(rows), state_at(spec, 0));
+    const auto step = static_cast<std::int64_t>(rows);
+    writer.checkpoint(step, state_at(step));
     reader.refresh();
     ASSERT_EQ(reader.rows("frames"), rows + 5);
     expect_rows(reader, spec.tables[0]);
+    ASSERT_EQ(reader.checkpoint_count(), rows / 5);
+    expect_checkpoints(reader);
   }
   EXPECT_EQ(reader.summary(), "");
   writer.finish("{}");
@@ -279,7 +291,7 @@ struct Rows {
     rows.frames += frames, rows.events += events;
     if (random() % 4 == 0) {
       const auto step = static_cast<std::int64_t>(rows.frames);
-      writer.checkpoint(step, state_at(spec, step));
+      writer.checkpoint(step, state_at(step));
       ++rows.checkpoints;
     } else {
       writer.flush();
@@ -299,6 +311,7 @@ void follow(const std::string& path, const RunFileSpec& spec, Rows& seen,
     ASSERT_GE(reader.checkpoint_count(), seen.checkpoints);
     expect_rows(reader, spec.tables[0], seen.frames);
     expect_rows(reader, spec.tables[1], seen.events);
+    expect_checkpoints(reader);
     seen = {reader.rows("frames"), reader.rows("events"), reader.checkpoint_count()};
   } while (std::chrono::steady_clock::now() < deadline);
 }
@@ -309,7 +322,7 @@ void expect_whole(const std::string& path, const RunFileSpec& spec, const Rows& 
   EXPECT_GE(reader.rows("events"), least.events);
   EXPECT_GE(reader.checkpoint_count(), least.checkpoints);
   for (const TableSpec& table : spec.tables) expect_rows(reader, table);
-  expect_checkpoints(reader, spec);
+  expect_checkpoints(reader);
   const std::size_t n = reader.checkpoint_count();
   const std::int64_t last = n > 0 ? reader.checkpoint(n - 1).step : 0;
   EXPECT_LE(last, static_cast<std::int64_t>(reader.rows("frames")));  // never before its rows
@@ -435,7 +448,7 @@ bool reads_right_or_throws(const std::string& path, const RunFileSpec& spec) {
     EXPECT_EQ(reader.scene(), spec.scene);
     EXPECT_EQ(reader.header(), spec.header);
     for (const TableSpec& table : spec.tables) expect_rows(reader, table);
-    expect_checkpoints(reader, spec);
+    expect_checkpoints(reader);
     return true;
   } catch (const InputError& error) {
     EXPECT_TRUE(std::string(error.what()).starts_with(path + ": cannot read")) << error.what();
@@ -451,8 +464,8 @@ TEST_F(RunFile, TruncatedFileIsAnError) {
     for (std::size_t row = 0; row < 30; row += 10) {
       append(writer, spec, 0, row, 10);
       append(writer, spec, 1, row, 10);
-      writer.checkpoint(static_cast<std::int64_t>(row),
-                        state_at(spec, static_cast<std::int64_t>(row)));
+      const auto step = static_cast<std::int64_t>(row);
+      writer.checkpoint(step, state_at(step));
     }
     running = read_bytes(path());
     writer.finish("{}");
@@ -485,10 +498,13 @@ TEST_F(RunFile, UnknownNamesAndRows) {
             path() + ": no checkpoint 0; there are 0");
 }
 
-TEST_F(RunFile, NewerFormat) {
+TEST_F(RunFile, OtherFormats) {
   RunWriter(path(), {.scene = "", .header = "", .tables = {}, .format_version = 3}).finish("{}");
   EXPECT_EQ(open_message(path()),
-            path() + ": run format 3 is newer than this saltus understands (1)");
+            path() + ": run format 3 is newer than this saltus understands (2)");
+  RunWriter(path(), {.scene = "", .header = "", .tables = {}, .format_version = 1}).finish("{}");
+  EXPECT_EQ(open_message(path()),
+            path() + ": run format 1 is older than this saltus understands (2)");
 }
 
 TEST_F(RunFile, RejectsWrongCalls) {
@@ -498,10 +514,17 @@ TEST_F(RunFile, RejectsWrongCalls) {
   EXPECT_EQ(message([&] { writer.append(1, 1, {&time}); }),
             path() + ": table 'events' has 2 columns, rows with 1 were appended");
   EXPECT_EQ(message([&] { writer.append(3, 1, {&time}); }), path() + ": no table 3; there are 3");
+  RunWriter without(path("without.h5"), {});
   EXPECT_EQ(message([&] {
-              writer.checkpoint(0, {1, 2});
+              without.checkpoint(0, {1, 2});
             }),
-            path() + ": expected a checkpoint of 1000 bytes, got 2");
+            path("without.h5") + ": this run has no checkpoints");
+  for (const char* name : {"checkpoints", "checkpoint_data"}) {
+    RunFileSpec taken;
+    taken.tables.push_back({.name = name, .columns = {}});
+    EXPECT_EQ(message([&] { RunWriter(path(), taken); }),
+              "table '" + std::string(name) + "': the name is taken");
+  }
   writer.finish("{}");
   EXPECT_EQ(message([&] { writer.finish("{}"); }), "a run was finished twice");
   spec.tables[0].columns[0].width = 0;

@@ -21,9 +21,10 @@ def consistent(path) -> dict[str, int]:
     """Opens a run as any reader would and checks that its tables fit each other."""
     with h5py.File(path, "r", swmr=True) as f:
         # Columns of a table are written one after the other: a reader counts the shortest. Tables
-        # are written in the order contacts, frames, steps, checkpoints: counted the other way round.
+        # are written in the order contacts, frames, steps, checkpoint_data, checkpoints: counted the other way round.
         rows = {t: min(f[t][c].shape[0] for c in columns) for t, columns in
-                {"checkpoints": ["state", "step"], **dict(reversed(TABLES.items()))}.items()}
+                {"checkpoints": ["step", "end"], "checkpoint_data": ["bytes"],
+                 **dict(reversed(TABLES.items()))}.items()}
         for table, columns in TABLES.items():
             for c in columns:
                 x = f[table][c][: rows[table]]
@@ -49,6 +50,8 @@ def consistent(path) -> dict[str, int]:
             assert checkpoint[-1] <= rows["steps"]
             assert checkpoint[-1] // 10 + 1 <= rows["frames"]
             assert (np.diff(checkpoint) > 0).all()
+            end = f["checkpoints/end"][: rows["checkpoints"]]
+            assert end[0] > 0 and (np.diff(end) > 0).all() and end[-1] <= rows["checkpoint_data"]
         json.loads(bytes(f["header"][:]))
         assert b"saltus: 1" in bytes(f["scene"][:])
     return rows

@@ -25,8 +25,8 @@ SUMMARY_KEYS = {"t", "steps", "wall_s", "steps_per_s", "unconverged_steps", "wor
 WORKS = ["motors", "prescribed", "external", "dampers", "contacts", "friction", "joints",
          "correction", "integrator"]
 TABLES = {
-    "contacts": {"slot": 1, "mode": 1, "gap": 1, "point": 3, "normal": 3, "impulse": 3,
-                 "normal_impulse": 1},
+    "contacts": {"kind": 1, "a": 1, "b": 1, "feature": 1, "mode": 1, "gap": 1, "point": 3,
+                 "normal": 3, "impulse": 3, "normal_impulse": 1},
     "frames": {"t": 1, "step": 1, "q": "nq", "v": "nv", "pose": None, "com": 3, "coordinate": None,
                "motor": None, "contact_end": 1, "kinetic": 1, "potential": 1,
                **{"work_" + w: 1 for w in WORKS}},
@@ -76,14 +76,14 @@ def assert_same_run(a, b, checkpoints=True):
             assert x == y
         elif name == "scene":
             continue  # a resumed run may hold the effective text
-        elif name.startswith("checkpoints/") and not checkpoints:
+        elif name.startswith("checkpoint") and not checkpoints:
             continue
         else:
             assert x.shape == y.shape, name
             assert x.tobytes() == y.tobytes(), f"{name} differs"
     rows = {k: v.shape[0] for k, v in first.items()}
     print(f"identical: {rows['steps/t']} steps, {rows['frames/t']} frames, "
-          f"{rows['contacts/slot']} contacts, {rows['checkpoints/step']} checkpoints")
+          f"{rows['contacts/kind']} contacts, {rows['checkpoints/step']} checkpoints")
 
 
 @pytest.fixture(scope="module")
@@ -535,20 +535,20 @@ def test_contacts(pegs):
         c = {k: f["contacts"][k][:] for k in TABLES["contacts"]}
         header = json.loads(text_of(f["header"]))
     assert end[0] >= 0 and np.all(np.diff(end) >= 0)
-    assert end[-1] == len(c["slot"])
+    assert end[-1] == len(c["kind"])
     length = np.linalg.norm(c["normal"], axis=1)
     print(f"{end[-1]} contacts in {len(end)} frames; |normal| - 1 up to {abs(length - 1).max():.1e}")
     assert abs(length - 1).max() < 1e-12
     assert set(np.unique(c["mode"])) <= {0, 1, 2}
-    slots = header["contact_slots"]
-    assert {str(s) for s in np.unique(c["slot"])} <= slots.keys()
-    kind = np.array([slots[str(s)]["kind"] for s in c["slot"]])
-    names = {s["name"] for s in header["shapes"]}
-    for s in slots.values():
-        if s["kind"] == "contact":
-            assert s["a"] in names and s["b"] in names
-    contact, support = kind == "contact", kind == "support"
-    assert contact.any() and support.any()
+    assert set(np.unique(c["kind"])) == {0, 1}
+    contact, support = c["kind"] == 0, c["kind"] == 1
+    names = [s["name"] for s in header["shapes"]]
+    touching = {(names[a], names[b]) for a, b in zip(c["a"][contact], c["b"][contact])}
+    assert all(a.startswith("peg") and b.startswith("link") for a, b in touching), touching
+    assert (c["feature"][contact] >= 0).all() and header["contact_laws"] > 0
+    assert (c["a"][support] == -1).all() and header["supports"] == len(header["bodies"])
+    assert set(c["b"][support]) == set(range(len(header["bodies"])))
+    assert (c["feature"][support] == 0).all(), "one support a link"
     # pegs are frictionless: the impulse is along the normal, and pushes
     normal = np.einsum("ij,ij->i", c["impulse"], c["normal"])
     np.testing.assert_allclose(normal[contact], c["normal_impulse"][contact], atol=1e-12)
@@ -563,23 +563,25 @@ def test_contacts(pegs):
     slipping = c["mode"][support] == 2
     np.testing.assert_allclose(size[slipping], load, rtol=1e-5)
     assert (size[c["mode"][support] == 1] <= load * (1 + 1e-6)).all()
-    # within a frame a slot occurs once
+    # within a frame a contact occurs once; contacts first, in the order of their keys
+    keys = list(zip(*(c[k].tolist() for k in ("kind", "a", "b", "feature"))))
     for a, b in zip(np.r_[0, end[:-1]], end):
-        assert len(set(c["slot"][a:b])) == b - a
+        assert len(set(keys[a:b])) == b - a
+        assert keys[a:b] == sorted(keys[a:b])
 
 
 def test_peg_contacts_lie_on_the_pegs(pegs):
     with h5py.File(pegs, "r") as f:
         header = json.loads(text_of(f["header"]))
-        slot, point, gap = (f["contacts"][k][:] for k in ("slot", "point", "gap"))
-    shapes = {s["name"]: s for s in header["shapes"]}
+        kind, a, point, gap = (f["contacts"][k][:] for k in ("kind", "a", "point", "gap"))
     worst = 0
-    for s, x, g in zip(slot, point, gap):
-        where = header["contact_slots"][str(s)]
-        peg = shapes.get(where["a"] if where["a"].startswith("peg") else where["b"])
-        if where["kind"] == "contact":
+    for k, i, x, g in zip(kind, a, point, gap):
+        if k == 0:
+            peg = header["shapes"][i]
+            assert peg["type"] == "peg"
             distance = np.linalg.norm(x[:2] - np.array(peg["pose"][:2])) - peg["radius"]
             worst = max(worst, abs(distance) - abs(g))
+    assert (kind == 0).any()
     print(f"contact points off the pegs' surface by up to {worst:.1e} m beyond the gap")
     assert worst < 1e-3
 
@@ -998,7 +1000,7 @@ def test_a_run_that_cannot_be_resumed_says_so(run, scenes, tmp_path, whole):
     bad = tmp_path / "bad.h5"
     shutil.copy(whole("three-balls"), bad)
     with h5py.File(bad, "r+") as f:
-        f["checkpoints/state"].resize(0, axis=0)
+        f["checkpoints/end"].resize(0, axis=0)
         f["checkpoints/step"].resize(0, axis=0)
     outcome = run("run", "--resume", bad, "-o", tmp_path / "x.h5")
     print(outcome.err.strip())
@@ -1011,9 +1013,44 @@ def test_a_damaged_checkpoint_is_no_crash(run, whole, tmp_path):
         bad = tmp_path / "bad.h5"
         shutil.copy(whole("three-balls"), bad)
         with h5py.File(bad, "r+") as f:
-            n, size = f["checkpoints/state"].shape
-            state = f["checkpoints/state"][n - 1]
-            state[seed * size // 3 : (seed + 1) * size // 3] = fill
-            f["checkpoints/state"][n - 1] = state
+            begin, end = f["checkpoints/end"][-2:]
+            size = end - begin
+            f["checkpoint_data/bytes"][begin + seed * size // 3 : begin + (seed + 1) * size // 3] = fill
         outcome = run("run", "--resume", bad, "-o", tmp_path / "x.h5", "-q", timeout=20)
         assert outcome.code in (0, 1, 2), outcome
+
+
+def test_a_checkpoint_counts_when_its_bytes_are_there(run, whole, tmp_path):
+    """The last checkpoints lost bytes: the run goes on from the one before, to the same end."""
+    part = tmp_path / "part.h5"
+    shutil.copy(whole("pegs"), part)
+    with h5py.File(part, "r+") as f:
+        step, end = f["checkpoints/step"][:], f["checkpoints/end"][:]
+        assert len(step) > 9 and (np.diff(end) > 0).all() and end[-1] == len(f["checkpoint_data/bytes"])
+        assert len(set(np.diff(end))) > 1, "they are as long as they need"
+        f["checkpoint_data/bytes"].resize(end[-3] + 5, axis=0)
+    info = run("info", part)
+    assert f"  checkpoints: {len(step) - 2}\n" in info.out, info
+    assert run("run", "--resume", part, "-o", tmp_path / "end.h5", "-q").code == 0
+    assert_same_run(whole("pegs"), tmp_path / "end.h5")
+
+
+def test_checkpoints_that_overlap_are_damage(run, whole, tmp_path):
+    for value in (0, -1, -(2**62)):
+        bad = tmp_path / "bad.h5"
+        shutil.copy(whole("three-balls"), bad)
+        with h5py.File(bad, "r+") as f:
+            f["checkpoints/end"][-1] = value
+        outcome = run("run", "--resume", bad, "-o", tmp_path / "x.h5", "-q", timeout=20)
+        assert outcome.code == 2 and "damaged" in outcome.err, outcome
+
+
+def test_a_run_of_the_old_format_is_refused(run, whole, tmp_path):
+    old = tmp_path / "old.h5"
+    shutil.copy(whole("three-balls"), old)
+    with h5py.File(old, "r+") as f:
+        f.attrs["format_version"] = np.int32(1)
+    for command in (["info", old], ["csv", old], ["run", "--resume", old]):
+        outcome = run(*command)
+        assert outcome.code == 2, outcome
+        assert f"{old}: run format 1 is older than this saltus understands (2)" in outcome.err

@@ -74,17 +74,63 @@ def test_serves_the_page_and_exact_rows(port, run_file):
     assert not re.search(rb"(src|href)=[\"']?https?://", body), "the page loads nothing from elsewhere"
     with h5py.File(run_file) as f:
         pose, com = f["frames/pose"][:], f["frames/com"][:]
-        slot, impulse = f["contacts/slot"][:], f["contacts/impulse"][:]
+        contact = {k: f["contacts"][k][:] for k in f["contacts"]}
+        end = f["frames/contact_end"][:]
     status, _, body = get(port, "/api/data?run=0&table=frames&columns=pose,com&first=3&count=40")
     assert status == 200
     assert body == pose[3:43].tobytes() + com[3:43].tobytes()
     _, _, body = get(port, "/api/data?run=0&table=frames&columns=pose&first=1&count=5&stride=10&offset=7&width=3")
     assert body == pose[1:42:10, 7:10].tobytes()
-    _, _, body = get(port, "/api/data?run=0&table=contacts&columns=slot&first=0&count=9")
-    assert np.array_equal(np.frombuffer(body), slot[:9])
-    _, _, body = get(port, f"/api/series?run=0&table=contacts&column=impulse&component=0&slot={slot[-1]}&points=1000")
-    series = np.frombuffer(body).reshape(2, -1)
-    assert series.shape == (2, 51) and series[1, -1] == impulse[-1, 0]
+    _, _, body = get(port, "/api/data?run=0&table=contacts&columns=b&first=0&count=9")
+    assert np.array_equal(np.frombuffer(body), contact["b"][:9])
+    rows = {tuple(int(contact[k][i]) for k in ("kind", "a", "b", "feature")): i for i in range(len(contact["a"]))}
+    series_of = "/api/series?run=0&table=contacts&points=1000&column="
+    for kind, a, b, feature in rows:
+        who = f"&b={b}" if kind else f"&a={a}&b={b}"
+        mine = (contact["a"] == a) & (contact["b"] == b) & (contact["feature"] == feature)
+        expected = np.full(51, np.nan)
+        for i in np.flatnonzero(mine):
+            expected[np.searchsorted(end, i, side="right")] = contact["impulse"][i, 0]
+        for one in ("", f"&feature={feature}"):
+            _, _, body = get(port, f"{series_of}impulse&component=0{who}{one}")
+            series = np.frombuffer(body).reshape(2, -1)
+            assert series.shape == (2, 51) and np.array_equal(series[1], expected, equal_nan=True)
+        _, _, body = get(port, f"{series_of}gap{who}&feature={feature + 1}")
+        assert np.isnan(np.frombuffer(body)[51:]).all()
+    status, _, body = get(port, "/api/contacts?run=0")
+    found = json.loads(body)
+    assert status == 200 and found["complete"] and not found["full"] and found["scanned"] == end[-1]
+    assert found["contacts"] == sorted(list(key[1:]) for key in rows)
+
+
+def test_a_pair_that_touches_in_several_points(start, run, scenes, tmp_path):
+    """Without a feature impulses add up, and of other columns the first point counts."""
+    path = tmp_path / "block.h5"
+    assert run("run", scenes / "incline.yaml", "--set", "time.end=0.2", "--set", "metrics=[]", "-q", "-o", path).code == 0
+    with h5py.File(path) as f:
+        contact = {k: f["contacts"][k][:] for k in f["contacts"]}
+        end, dt = f["frames/contact_end"][:], json.loads(bytes(f["header"][:]))["dt"]
+    rows = [range(a, b) for a, b in zip(end[:-1], end[1:])]
+    assert all(len(r) > 1 for r in rows) and len(set(contact["feature"])) == 4
+    a, b = contact["a"][0], contact["b"][0]
+    assert (contact["a"] == a).all() and (contact["b"] == b).all()
+    port = address_of(start("view", path, "--no-browser", "--port", free_port()))
+    asked = f"/api/series?run=0&table=contacts&points=1000&a={a}&b={b}&column="
+    _, _, body = get(port, asked + "normal_impulse")
+    y = np.frombuffer(body).reshape(2, -1)[1]
+    assert np.isnan(y[0]) and np.allclose(y[1:], [contact["normal_impulse"][r].sum() for r in rows], rtol=1e-14)
+    assert y[-1] / dt == pytest.approx(2 * 9.2183847150, rel=1e-6), "the weight across the incline"
+    for column in ("gap", "feature"):
+        _, _, body = get(port, asked + column)
+        assert list(np.frombuffer(body).reshape(2, -1)[1][1:]) == [contact[column][r[0]] for r in rows]
+    for feature in set(contact["feature"]):
+        _, _, body = get(port, f"{asked}normal_impulse&feature={feature}")
+        y = np.frombuffer(body).reshape(2, -1)[1][1:]
+        for value, r in zip(y, rows):
+            mine = [contact["normal_impulse"][i] for i in r if contact["feature"][i] == feature]
+            assert np.isnan(value) if not mine else [value] == mine
+    found = json.loads(get(port, "/api/contacts?run=0")[2])
+    assert found["contacts"] == [[a, b, f] for f in sorted(set(contact["feature"]))]
 
 
 def test_thins_a_series_to_its_extremes(port, run_file):
@@ -155,7 +201,10 @@ def test_refuses_other_origins(port, extra):
     DATA + "&offset=70&width=8", DATA.replace("pose", "pose,com") + "&offset=1",
     "/api/series?run=0&table=steps&column=t", "/api/series?run=0&table=steps&column=t&points=1",
     "/api/series?run=0&table=steps&column=t&points=99999999", "/api/series?run=0&table=steps&column=t&points=20&component=1",
-    "/api/series?run=0&table=contacts&column=gap&points=20", "/api/series?run=0&table=contacts&column=gap&points=20&slot=-1",
+    "/api/series?run=0&table=contacts&column=gap&points=20", "/api/series?run=0&table=contacts&column=gap&points=20&b=-1",
+    "/api/series?run=0&table=contacts&column=gap&points=20&a=1", "/api/series?run=0&table=contacts&column=gap&points=20&a=-1&b=1",
+    "/api/series?run=0&table=contacts&column=gap&points=20&b=4294967296", "/api/series?run=0&table=contacts&column=gap&points=20&b=1&feature=x",
+    "/api/contacts", "/api/contacts?run=1", "/api/contacts?run=-1",
 ])  # fmt: skip
 def test_malformed_queries(port, path):
     status, _, body = get(port, path)

@@ -19,9 +19,10 @@ bool left_out(const std::string& table, const Column& c) {
   return table == "frames" && c.name == "q";  // the poses say the same
 }
 
-// Times and row numbers keep all their digits.
+// Times and whole numbers keep all their digits.
 std::size_t bytes_of(const Column& c) {
-  return c.name == "t" || c.type == ColumnType::i64 ? sizeof(double) : sizeof(float);
+  const bool whole = c.type == ColumnType::i64 || c.type == ColumnType::i32;
+  return c.name == "t" || whole ? sizeof(double) : sizeof(float);
 }
 
 std::size_t row_bytes(const TableSpec& table) {

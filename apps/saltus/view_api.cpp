@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/saltus/view_assets.h"
-#include "apps/saltus/view_series.h"
 #include "saltus/base/error.h"
 
 namespace saltus::cli {
@@ -15,9 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_values = std::size_t{1} << 22;  // of an answer: 32 MiB
-constexpr std::size_t most_points = 20'000;                // of a series
-constexpr std::size_t no_limit = std::size_t{1} << 53;
+constexpr std::size_t most_values = std::size_t{1} << 22;   // of an answer: 32 MiB
+constexpr std::size_t most_points = 20'000;                 // of a series
+constexpr std::size_t most_contacts = 5'000;                // of a list
+constexpr std::size_t contact_rows = std::size_t{1} << 22;  // looked at in one request
+constexpr std::size_t no_limit = std::size_t{1} << 53, most_index = (std::size_t{1} << 31) - 1;
 
 HttpReply json_reply(const Json& json) {
   return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
@@ -160,8 +161,12 @@ HttpReply ViewApi::series(const HttpQuery& q) {
   const std::size_t points = q.count("points", 2, most_points);
   Series s;
   if (table == "contacts") {
-    s = contact_series(run, column, component, static_cast<int>(q.count("slot", 0, 1U << 30)),
-                       points);
+    const auto index = [&](const char* key) {
+      return static_cast<int>(q.count(key, 0, most_index));
+    };
+    ContactPick pick{.a = q.has("a") ? index("a") : -1, .b = index("b"), .feature = {}};
+    if (q.has("feature")) pick.feature = index("feature");
+    s = contact_series(run, column, component, pick, points);
   } else {
     (void)find_column(run, table, "t");
     s = table_series(run, table, column, component, points);
@@ -171,6 +176,19 @@ HttpReply ViewApi::series(const HttpQuery& q) {
   append_bytes(reply.body, s.t);
   append_bytes(reply.body, s.y);
   return reply;
+}
+
+// As far as it is known; "complete" says whether all rows were looked at.
+HttpReply ViewApi::contacts(const HttpQuery& q) {
+  const std::size_t index = q.count("run", 0, runs_.size() - 1);
+  const RunReader& run = reader(index);
+  ContactList& list = runs_[index].contacts;
+  list.scan(run, contact_rows, most_contacts);
+  const std::size_t rows = run.rows("contacts");
+  return json_reply({{"contacts", list.sorted()},
+                     {"scanned", list.scanned()},
+                     {"complete", list.scanned() == rows && !list.full()},
+                     {"full", list.full()}});
 }
 
 HttpReply ViewApi::steer(const HttpQuery& q) {
@@ -211,6 +229,7 @@ void ViewApi::install(LocalServer& server) {
   server.get("/api/status", plain(&ViewApi::status));
   server.get("/api/data", locked(&ViewApi::data));
   server.get("/api/series", locked(&ViewApi::series));
+  server.get("/api/contacts", locked(&ViewApi::contacts));
   server.post("/api/live", locked(&ViewApi::steer));
 }
 

@@ -9,6 +9,7 @@
 
 #include "apps/saltus/live.h"
 #include "apps/saltus/server.h"
+#include "apps/saltus/view_series.h"
 #include "saltus/io/run_file.h"
 
 namespace saltus::cli {
@@ -29,12 +30,14 @@ class ViewApi {
     std::string path;
     std::unique_ptr<RunReader> reader;
     std::uintmax_t older = 0;  // the file number of what is to be replaced
+    ContactList contacts = {};
   };
   const RunReader& reader(std::size_t index);
   [[nodiscard]] HttpReply runs();
   [[nodiscard]] HttpReply status();
   [[nodiscard]] HttpReply data(const HttpQuery& query);
   [[nodiscard]] HttpReply series(const HttpQuery& query);
+  [[nodiscard]] HttpReply contacts(const HttpQuery& query);
   [[nodiscard]] HttpReply steer(const HttpQuery& query);
 
   std::mutex mutex_;

@@ -111,13 +111,52 @@ Series table_series(const RunReader& run, const std::string& table, const Column
   return s;
 }
 
-Series contact_series(const RunReader& run, const Column& column, int component, int slot,
-                      std::size_t points) {
+namespace {
+
+// The value of a frame: rows [begin, end) of what was read.
+struct ContactRows {
+  const ContactPick& pick;
+  std::size_t width, component;
+  bool sum;
+  std::vector<double> a, b, feature, values;
+
+  void read(const RunReader& run, const Column& column, std::size_t first, std::size_t count) {
+    a = run.read("contacts", "a", first, count);
+    b = run.read("contacts", "b", first, count);
+    if (pick.feature) feature = run.read("contacts", "feature", first, count);
+    values = run.read("contacts", column.name, first, count);
+  }
+  [[nodiscard]] double value(std::size_t begin, std::size_t end) const {
+    double y = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t r = begin; r < end; ++r) {
+      if (a[r] != pick.a || b[r] != pick.b || (pick.feature && feature[r] != *pick.feature))
+        continue;
+      const double x = values[r * width + component];
+      if (std::isnan(y))
+        y = x;
+      else if (sum)
+        y += x;
+    }
+    return y;
+  }
+};
+
+}  // namespace
+
+Series contact_series(const RunReader& run, const Column& column, int component,
+                      const ContactPick& pick, std::size_t points) {
   const std::size_t frames = run.rows("frames"), contacts = run.rows("contacts");
   const std::size_t stride = stride_for(frames, points);
   Series s{.t = {}, .y = {}, .reduction = stride == 1 ? "exact" : "sampled"};
   if (frames == 0) return s;
-  const auto width = static_cast<std::size_t>(column.width);
+  ContactRows rows{.pick = pick,
+                   .width = static_cast<std::size_t>(column.width),
+                   .component = static_cast<std::size_t>(component),
+                   .sum = column.unit == "N s",
+                   .a = {},
+                   .b = {},
+                   .feature = {},
+                   .values = {}};
   const auto ends = run.read("frames", "contact_end", 0, frames);
   s.t = read_rows(run, "frames", time_column, 0, (frames + stride - 1) / stride, stride, 0, 1);
   // One read for many frames where all are wanted, one a frame where few are.
@@ -129,17 +168,39 @@ Series contact_series(const RunReader& run, const Column& column, int component,
                         : std::min(contacts, static_cast<std::size_t>(ends[frame - 1]));
     };
     const std::size_t begin = row_before(f), end = row_before(last);
-    const auto slots = run.read("contacts", "slot", begin, end - begin);
-    const auto values = run.read("contacts", column.name, begin, end - begin);
-    for (std::size_t g = f; g < last; g += stride) {
-      double y = std::numeric_limits<double>::quiet_NaN();
-      for (std::size_t r = row_before(g); r < row_before(g + 1); ++r)
-        if (static_cast<int>(slots[r - begin]) == slot)
-          y = values[(r - begin) * width + static_cast<std::size_t>(component)];
-      s.y.push_back(y);
-    }
+    rows.read(run, column, begin, end - begin);
+    for (std::size_t g = f; g < last; g += stride)
+      s.y.push_back(rows.value(row_before(g) - begin, row_before(g + 1) - begin));
   }
   return s;
+}
+
+std::size_t ContactList::Hash::operator()(const Entry& e) const {
+  std::uint64_t x = 0;
+  for (const std::int32_t i : e) x = (x ^ static_cast<std::uint32_t>(i)) * 0x9e3779b97f4a7c15U;
+  return x ^ (x >> 32);
+}
+
+void ContactList::scan(const RunReader& run, std::size_t rows, std::size_t most) {
+  const std::size_t end = scanned_ + std::min(rows, run.rows("contacts") - scanned_);
+  while (scanned_ < end && !full_) {
+    const std::size_t n = std::min(block_values, end - scanned_);
+    const auto a = run.read("contacts", "a", scanned_, n);
+    const auto b = run.read("contacts", "b", scanned_, n);
+    const auto feature = run.read("contacts", "feature", scanned_, n);
+    for (std::size_t i = 0; i < n && !full_; ++i) {
+      found_.insert({static_cast<std::int32_t>(a[i]), static_cast<std::int32_t>(b[i]),
+                     static_cast<std::int32_t>(feature[i])});
+      full_ = found_.size() >= most;
+    }
+    scanned_ += n;
+  }
+}
+
+std::vector<ContactList::Entry> ContactList::sorted() const {
+  std::vector<Entry> all(found_.begin(), found_.end());
+  std::ranges::sort(all);
+  return all;
 }
 
 }  // namespace saltus::cli

@@ -95,7 +95,7 @@ class Run:
 
     Run(path) opens a run file, also one that is still being written (`refresh()` then sees new
     rows) or whose writer was killed. `run["frames/q"]` is a Series; see docs/run-format.md for the
-    tables. InputError: no such file, no run, cut off, of a newer format."""
+    tables. InputError: no such file, no run, cut off, of another format."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self._reader: _RunReader | None = _RunReader(path)
@@ -192,19 +192,23 @@ class Run:
         return self["frames/pose"][:, i:i + 7]
 
     def contacts(self, frame: int) -> list[dict[str, Any]]:
-        """Contacts and supports of a frame: kind, a, b, mode, gap, point, normal, force [N]."""
+        """Contacts and supports of a frame: kind, a, b (shapes; of a support "world" and its
+        body), feature, mode, gap, point, normal, force [N]."""
         end = self["frames/contact_end"]
         last = int(end[frame])
         k = frame if frame >= 0 else len(end) + frame
         first = int(end[k - 1]) if k else 0
-        slots = self.header["contact_slots"]
-        columns = {c: self[f"contacts/{c}"][first:last]
-                   for c in ("slot", "mode", "gap", "point", "normal", "impulse")}
-        return [{**slots[str(columns["slot"][i])],
-                 "mode": ("open", "stick", "slip")[columns["mode"][i]],
-                 "gap": columns["gap"][i], "point": columns["point"][i],
-                 "normal": columns["normal"][i],
-                 "force": columns["impulse"][i] / self.header["dt"]} for i in range(last - first)]
+        shapes, bodies = ([x["name"] for x in self.header[k]] for k in ("shapes", "bodies"))
+        columns = [self[f"contacts/{c}"][first:last] for c in
+                   ("kind", "a", "b", "feature", "mode", "gap", "point", "normal", "impulse")]
+        return [{"kind": "support" if kind else "contact",
+                 "a": "world" if kind else shapes[a],
+                 "b": bodies[b] if kind else shapes[b],
+                 "feature": int(feature),
+                 "mode": ("open", "stick", "slip")[mode],
+                 "gap": gap, "point": point, "normal": normal,
+                 "force": impulse / self.header["dt"]}
+                for kind, a, b, feature, mode, gap, point, normal, impulse in zip(*columns)]
 
     def plot(self, *names: str, ax: Any = None) -> Any:
         """With matplotlib: the paths and the last posture seen from above (from the side where the

@@ -34,6 +34,13 @@ std::pair<double, double> friction_of(const std::variant<double, std::pair<doubl
 }
 using Friction = std::variant<double, std::pair<double, double>>;
 
+// One name or several.
+using Names = std::variant<std::string, std::vector<std::string>>;
+std::vector<std::string> names_of(const Names& names) {
+  if (const auto* one = std::get_if<std::string>(&names)) return {*one};
+  return std::get<1>(names);
+}
+
 void check_snake(const SnakeSpec& s) {
   if (s.links < 1 || s.links > 10000)
     throw InputError(fmt::format("links: expected 1 to 10000, got {}", s.links));
@@ -115,9 +122,17 @@ void bind_builder(nb::module_& m) {
           "A shape that may touch; body 'world' for obstacles; frame in the body.")
       .def(
           "contact",
-          [](ModelBuilder& b, const std::string& shape_a, const std::string& shape_b,
-             const ContactLaw& law) -> ModelBuilder& { return b.contact(shape_a, shape_b, law); },
-          "shape_a"_a, "shape_b"_a, "law"_a = ContactLaw{}, nb::rv_policy::reference_internal)
+          [](ModelBuilder& b, const Names& shape_a, const Names& shape_b, const ContactLaw& law)
+              -> ModelBuilder& { return b.contact(names_of(shape_a), names_of(shape_b), law); },
+          "shape_a"_a, "shape_b"_a, "law"_a = ContactLaw{}, nb::rv_policy::reference_internal,
+          "Two shapes, or every one of a list with every one of another, save those of one body. "
+          "Where several laws name two shapes, the first holds.")
+      .def(
+          "exclude",
+          [](ModelBuilder& b, const std::string& body_a,
+             const std::string& body_b) -> ModelBuilder& { return b.exclude(body_a, body_b); },
+          "body_a"_a, "body_b"_a, nb::rv_policy::reference_internal,
+          "Two bodies that never touch, whatever the laws say.")
       .def(
           "support",
           [](ModelBuilder& b, const std::string& body, const Friction& friction, double load,

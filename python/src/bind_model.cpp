@@ -17,7 +17,7 @@ namespace {
 
 const char* kind_name(BlockKind kind) {
   static const char* const names[] = {"cut_translation", "cut_rotation", "coordinate", "motor",
-                                      "joint_friction",  "joint_limit",  "support",    "contact"};
+                                      "joint_friction",  "joint_limit",  "support"};
   return names[static_cast<int>(kind)];
 }
 
@@ -25,15 +25,9 @@ nb::dict slot_dict(const Model& m, int k) {
   const BlockSlot& s = m.slots[k];
   nb::dict d;
   d["kind"] = kind_name(s.kind);
-  d["name"] = text(m.slot_name(k));
+  d["name"] = text(m.name_of({.slot = k}));
   d["row"] = s.row;
   d["rows"] = s.rows;
-  if (s.kind == BlockKind::contact) {
-    const ContactPair& p = m.pairs[s.index];
-    d["a"] = text(m.shapes[p.a].name);
-    d["b"] = text(m.shapes[p.b].name);
-    d["feature"] = s.feature;
-  }
   return d;
 }
 
@@ -113,7 +107,7 @@ void bind_model(nb::module_& m) {
               all.push_back(slot_dict(k, static_cast<int>(i)));
             return all;
           },
-          "Blocks of State.Lambda: kind, name, row, rows; of contacts also a, b, feature.")
+          "Blocks of State.Lambda: kind, name, row, rows. Contacts have none: see State.contacts.")
       .def(
           "body", [](const Model& k, const BodyName& name) { return k.bodies[body_of(k, name)]; },
           "name"_a)
@@ -131,8 +125,8 @@ void bind_model(nb::module_& m) {
           [](const Model& k, const std::string& name) { return k.coordinate(name).value; },
           "name"_a)
       .def("__repr__", [](const Model& k) {
-        return fmt::format("<Model: {} bodies, nq = {}, nv = {}, {} contact points>",
-                           k.body_count(), k.nq, k.nv, k.contact_slots);
+        return fmt::format("<Model: {} bodies, nq = {}, nv = {}, {} shapes>", k.body_count(), k.nq,
+                           k.nv, k.shapes.size());
       });
 }
 

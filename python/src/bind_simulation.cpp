@@ -53,6 +53,7 @@ struct Simulation {
 struct Contact {
   std::string a, b;
   int body_a = -1, body_b = -1;
+  int feature = 0;
   int mode = 0;
   double gap = 0;
   Vec3 point, normal, force;
@@ -64,19 +65,13 @@ std::vector<Contact> contacts_of(const Simulation& sim) {
   require_free(sim.state->busy, "simulation");
   if (!sim.work->contacts) return all;
   const Model& m = *sim.model;
-  const Assembly& assembly = sim.work->step->assembly;
-  for (std::size_t k = 0; k < m.slots.size(); ++k) {
-    const BlockSlot& slot = m.slots[k];
-    if (slot.kind != BlockKind::contact || sim.state->state.mode[k] == 0) continue;
-    const ContactPair& pair = m.pairs[slot.index];
-    const int i = pair.slot0 + slot.feature;
-    const ContactPoint& p = assembly.points[i];
-    const auto Lambda = sim.state->state.Lambda.segment(slot.row, slot.rows);
-    Vec3 impulse = Lambda[0] * p.normal;
-    if (slot.rows == 3)
-      impulse += Lambda[1] * assembly.tangent[i] + Lambda[2] * p.normal.cross(assembly.tangent[i]);
-    const ContactShape &a = m.shapes[pair.a], &b = m.shapes[pair.b];
-    all.push_back({a.name, b.name, a.body.value, b.body.value, sim.state->state.mode[k], p.gap,
+  for (const saltus::Contact& c : sim.work->step->assembly.contacts) {
+    if (c.mode == 0) continue;
+    const ContactPoint& p = c.point;
+    const Vec3 impulse =
+        c.Lambda[0] * p.normal + c.Lambda[1] * c.tangent + c.Lambda[2] * p.normal.cross(c.tangent);
+    const ContactShape &a = m.shapes[c.key.a], &b = m.shapes[c.key.b];
+    all.push_back({a.name, b.name, a.body.value, b.body.value, c.key.feature, c.mode, p.gap,
                    0.5 * (p.on_a + p.on_b), p.normal, impulse / sim.options.dt});
   }
   return all;
@@ -108,6 +103,7 @@ void bind_contact(nb::module_& m) {
           "b", [](const Contact& c) { return text(c.b); }, "name of the second")
       .def_ro("body_a", &Contact::body_a, "index of its body; -1: the world")
       .def_ro("body_b", &Contact::body_b)
+      .def_ro("feature", &Contact::feature, "which of the points of the two shapes")
       .def_ro("mode", &Contact::mode, "1 stick, 2 slip")
       .def_ro("gap", &Contact::gap, "at the mid-point of the step [m]")
       .def_prop_ro(

@@ -61,7 +61,7 @@ void assign(StateHandle& s, const StateHandle& from) {
 // What tells one layout of a state from another; it leads the bytes.
 using Layout = std::array<std::int64_t, 7>;
 Layout layout_of(const Model& m, const State& s) {
-  return {0x314554415453,  // "STATE1"
+  return {0x324554415453,  // "STATE2"
           m.nq,
           m.nv,
           m.lambda_rows,
@@ -91,6 +91,30 @@ StateHandle state_of(const ModelPtr& model, const nb::bytes& bytes) {
     throw InputError("expected the bytes of a state of this model");
   check_state(*model, s.state);
   return s;
+}
+
+// A copy as a structured array; one record after the other, without gaps.
+nb::object contacts_of(const StateHandle& s) {
+  require_free(s.busy, "state");
+  nb::list record;
+  for (const char* name : {"a", "b", "feature"}) record.append(nb::make_tuple(name, "i4"));
+  record.append(nb::make_tuple("mode", "u1"));
+  record.append(nb::make_tuple("Lambda", "f8", nb::make_tuple(6)));
+  std::vector<std::uint8_t> bytes;
+  const auto put = [&](const auto& x) {
+    const auto* from = reinterpret_cast<const std::uint8_t*>(&x);
+    bytes.insert(bytes.end(), from, from + sizeof x);
+  };
+  for (const ContactImpulse& c : s.state.contacts) {
+    put(c.key.a);
+    put(c.key.b);
+    put(c.key.feature);
+    put(c.mode);
+    put(c.Lambda);
+  }
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  return numpy.attr("frombuffer")(nb::bytes(bytes.data(), bytes.size()),
+                                  numpy.attr("dtype")(record));
 }
 
 using Modes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
@@ -143,7 +167,13 @@ void bind_state(nb::module_& m) {
       .def_prop_ro(
           "Lambda", [](StateHandle& s) { return view(s.state.Lambda); },
           nb::rv_policy::reference_internal,
-          "impulses of the last step, a view [N s, N m s]; layout: Model.slots")
+          "impulses of the last step, a view [N s, N m s]; layout: Model.slots. Those of contacts "
+          "are in `contacts`.")
+      .def_prop_ro(
+          "contacts", &contacts_of, nb::sig("def contacts(self) -> numpy.ndarray"),
+          "Contacts of the last step that carried load, a copy: a structured array with a, "
+          "b (indices in Model.shapes), feature, mode (1 stick, 2 slip) and Lambda (normal, "
+          "T1, T2, then rolling and drilling moments) [N s, N m s].")
       .def_prop_ro(
           "mode",
           [](const StateHandle& s) {

@@ -58,6 +58,16 @@ void check_state(const Model& model, const State& s) {
   check_q(model, s.q, "state.q");
   check_finite(s.v, "state.v");
   check_finite(s.Lambda, "state.Lambda");
+  const ContactKey* before = nullptr;
+  for (const ContactImpulse& c : s.contacts) {
+    const auto known = [&](std::int32_t shape) {
+      return shape >= 0 && shape < static_cast<std::int32_t>(model.shapes.size());
+    };
+    if (!known(c.key.a) || !known(c.key.b) || c.mode > 2 || (before && !(*before < c.key)))
+      throw InputError("state.contacts: expected contacts of this model, in order");
+    for (const double x : c.Lambda) require_finite(x, "state.contacts");
+    before = &c.key;
+  }
   if (s.step < 0 || s.step > (std::int64_t{1} << 53))
     throw InputError(fmt::format("state.step: expected a count of steps, got {}", s.step));
 }

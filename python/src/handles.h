@@ -93,7 +93,7 @@ struct StepsReport {
   double worst_residual = 0;  // [m/s]
   double penetration = 0;     // [m]
   EnergyTerms energy;
-  int worst_slot = -1;
+  Place worst;
 };
 [[nodiscard]] StepsReport step_many(ActuationHandle& actuation, StateHandle& state,
                                     StepWorkspaceHandle& work, const MoreauMidpoint& options,

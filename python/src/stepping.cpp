@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "handles.h"
+#include "saltus/dynamics/kinematics.h"
 
 namespace saltus::python {
 
@@ -18,7 +19,6 @@ void copy_kinematics(const Workspace& from, Workspace& to) {
   to.V = from.V;
   to.S = from.S;
   to.bias = from.bias;
-  to.S0 = from.S0;
   for (Vec6& f : to.external) f.setZero();
 }
 
@@ -44,6 +44,7 @@ ForceCallback::~ForceCallback() {
 void ForceCallback::call(const Workspace& work, double t, VecIn q, VecIn v, VecRef tau,
                          std::vector<Vec6>& external) const {
   copy_kinematics(work, *own->work);
+  world_columns(*own->model, *own->work);
   own->filled = {.kinematics = true, .columns = true};
   const Array1 joint_forces = owned(Vec(Vec::Zero(tau.size())));
   const nb::object result = force(t, owned(Vec(q)), owned(Vec(v)), joint_forces, workspace);
@@ -91,7 +92,7 @@ void add(StepsReport& all, const StepReport& r) {
   all.penetration = std::max(all.penetration, r.projection.penetration);
   if (r.solve().residual > all.worst_residual) {
     all.worst_residual = r.solve().residual;
-    all.worst_slot = r.worst_slot;
+    all.worst = r.worst;
   }
 }
 
@@ -105,7 +106,7 @@ void add(StepsReport& all, const StepReport& r) {
 void warn_unconverged(const Model& model, const StepsReport& r, double tolerance) {
   const std::string what = fmt::format(
       "{} of {} steps missed the tolerance of {:.1e} m/s; the worst residual is {:.2e} m/s at {}",
-      r.unconverged, r.steps, tolerance, r.worst_residual, model.slot_name(r.worst_slot));
+      r.unconverged, r.steps, tolerance, r.worst_residual, model.name_of(r.worst));
   if (PyErr_WarnEx(error_class("UnconvergedWarning").ptr(), what.c_str(), 1) != 0)
     nb::raise_python_error();
 }

@@ -22,7 +22,7 @@ TableSpec contact_table() {
           {{"kind", Type::u8, 1, "", "0 contact of two shapes, 1 support friction"},
            {"a", Type::i32, 1, "", "first shape, of header.shapes; a support: -1"},
            {"b", Type::i32, 1, "", "second shape; a support: its body, of header.bodies"},
-           {"feature", Type::i32, 1, "", "which of the pair's points"},
+           {"feature", Type::i32, 1, "", "which of the pair's points; of the body's supports"},
            {"mode", Type::u8, 1, "", "0 open, 1 stick, 2 slip"},
            {"gap", Type::f64, 1, "m", "at the mid-point of the step, before the correction"},
            {"point", Type::f64, 3, "m", "inertial frame"},
@@ -121,23 +121,26 @@ Json header_json(const Scene& scene, const System& system) {
 
 }  // namespace
 
-RunFileSpec run_file_spec(const Scene& scene, const System& system, std::size_t checkpoint_bytes) {
+RunFileSpec run_file_spec(const Scene& scene, const System& system, bool checkpoints) {
   return {scene.document->effective_text(),
           header_json(scene, system).dump(-1, ' ', false, Json::error_handler_t::replace),
           {contact_table(), frame_table(system), step_table()},
-          checkpoint_bytes};
+          checkpoints};
 }
 
 Recorder::Recorder(const std::string& path, const Scene& scene, const System& system,
-                   std::size_t checkpoint_bytes, bool publish)
-    : spec_(run_file_spec(scene, system, checkpoint_bytes)),
+                   bool checkpoints, bool publish)
+    : spec_(run_file_spec(scene, system, checkpoints)),
       writer_(path, spec_, publish),
-      dt_(scene.integrator.dt) {}
+      dt_(scene.integrator.dt) {
+  std::vector<std::int32_t> seen(system.model.bodies.size(), 0);
+  for (const SupportFriction& f : system.model.supports) support_feature_.push_back(seen[f.body]++);
+}
 
 void Recorder::append_contact(const ContactRow& r) {
   writer_.append(contacts, 1,
-                 {&r.kind, &r.a, &r.b, &r.feature, &r.mode, &r.gap, r.point.data(),
-                  r.normal.data(), r.impulse.data(), &r.load});
+                 {&r.kind, &r.a, &r.b, &r.feature, &r.mode, &r.gap, r.point.data(), r.normal.data(),
+                  r.impulse.data(), &r.load});
   ++contact_rows_;
 }
 
@@ -159,9 +162,9 @@ void Recorder::record_supports(const Model& m, const State& state, const Assembl
     const SupportFriction& f = m.supports[s.index];
     const ContactPoint& p = assembly.supports[s.index];
     const Vec3& t1 = assembly.support_tangent[s.index];
-    append_contact({1, -1, f.body.value, 0, state.mode[k], 0, p.on_b, p.normal,
-                    state.Lambda[s.row] * t1 + state.Lambda[s.row + 1] * p.normal.cross(t1),
-                    f.load * dt_});
+    append_contact(
+        {1, -1, f.body.value, support_feature_[s.index], state.mode[k], 0, p.on_b, p.normal,
+         state.Lambda[s.row] * t1 + state.Lambda[s.row + 1] * p.normal.cross(t1), f.load * dt_});
   }
 }
 

@@ -9,14 +9,13 @@
 
 namespace saltus {
 
-[[nodiscard]] RunFileSpec run_file_spec(const Scene& scene, const System& system,
-                                        std::size_t checkpoint_bytes);
+[[nodiscard]] RunFileSpec run_file_spec(const Scene& scene, const System& system, bool checkpoints);
 
 class Recorder {
  public:
   // Without `publish` the file has a temporary name until publish() is called.
-  Recorder(const std::string& path, const Scene& scene, const System& system,
-           std::size_t checkpoint_bytes, bool publish = true);
+  Recorder(const std::string& path, const Scene& scene, const System& system, bool checkpoints,
+           bool publish = true);
 
   // A frame of the state whose kinematics are in `work`; `ledger` holds the cumulative work.
   void frame(const System& system, const State& state, const StepWorkspace& work,
@@ -45,6 +44,7 @@ class Recorder {
   RunFileSpec spec_;
   RunWriter writer_;
   std::int64_t contact_rows_ = 0;
+  std::vector<std::int32_t> support_feature_;  // of each support: which of its body's
   double dt_;
 };
 

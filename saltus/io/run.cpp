@@ -63,7 +63,7 @@ struct Totals {
 };
 static_assert(std::is_trivially_copyable_v<Totals>);
 
-// State, totals and metrics in one blob of fixed size.
+// Totals, metrics and state in one blob; the state's part grows with its contacts.
 std::vector<std::uint8_t> pack(const State& state, const Totals& totals,
                                const std::vector<double>& metrics) {
   std::vector<std::uint8_t> bytes(sizeof(Totals) + metrics.size() * sizeof(double));
@@ -131,8 +131,8 @@ struct Runner {
 
   void open_recorder(bool publish = true) {
     if (options.output.empty()) return;
-    const std::size_t bytes = options.force ? 0 : pack(state, totals, metrics.memory()).size();
-    recorder = std::make_unique<Recorder>(options.output, scene, system, bytes, publish);
+    const bool checkpoints = !options.force;
+    recorder = std::make_unique<Recorder>(options.output, scene, system, checkpoints, publish);
   }
 
   void resume() {

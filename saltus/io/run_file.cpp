@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 64 * 1024, buffer_bytes = 256 * 1024;
 constexpr std::size_t max_chunk_rows = 4096;
-const std::string checkpoints_name = "checkpoints";
+const std::string checkpoints_name = "checkpoints", checkpoint_data_name = "checkpoint_data";
 
 std::size_t row_bytes(const Column& column) {
   return static_cast<std::size_t>(column.width) * hdf5::type_info(column.type).bytes;
@@ -36,7 +37,8 @@ void check_name(const std::string& what, const std::string& name, std::set<std::
 }
 
 void check_spec(const std::vector<TableSpec>& tables) {
-  std::set<std::string> table_names = {"scene", "header", "summary", checkpoints_name};
+  std::set<std::string> table_names = {"scene", "header", "summary", checkpoints_name,
+                                       checkpoint_data_name};
   for (const TableSpec& table : tables) {
     check_name("table", table.name, table_names);
     std::set<std::string> column_names;
@@ -50,22 +52,14 @@ void check_spec(const std::vector<TableSpec>& tables) {
   }
 }
 
-// Checkpoints are a table like the others, the last: nobody sees one before the rows it follows.
-TableSpec checkpoints_spec(std::size_t bytes) {
-  if (bytes > std::numeric_limits<int>::max())
-    throw InputError("checkpoints of " + std::to_string(bytes) +
-                     " bytes: expected less than 2 GiB");
-  return {.name = checkpoints_name,
-          .columns = {{.name = "state",
-                       .type = ColumnType::u8,
-                       .width = static_cast<int>(bytes),
-                       .unit = "",
-                       .about = "the whole state, to go on from"},
-                      {.name = "step",
-                       .type = ColumnType::i64,
-                       .width = 1,
-                       .unit = "",
-                       .about = "steps done at the checkpoint"}}};
+// Checkpoints are tables like the others, the last: nobody sees one before the rows it follows and
+// before its own bytes.
+std::vector<TableSpec> checkpoint_tables() {
+  using enum ColumnType;
+  return {{checkpoint_data_name, {{"bytes", u8, 1, "", "the whole state, to go on from"}}},
+          {checkpoints_name,
+           {{"step", i64, 1, "", "steps done at the checkpoint"},
+            {"end", i64, 1, "", "end of its bytes in checkpoint_data"}}}};
 }
 
 Handle create_group(hid_t file, const std::string& name) {
@@ -75,11 +69,12 @@ Handle create_group(hid_t file, const std::string& name) {
 }
 
 // An empty dataset that grows by rows.
-Handle create_rows(hid_t group, const std::string& name, ColumnType type, int width) {
+Handle create_rows(hid_t group, const std::string& name, ColumnType type, int width,
+                   std::size_t most_rows = max_chunk_rows) {
   const auto& info = hdf5::type_info(type);
   const auto values = static_cast<hsize_t>(width);
   const std::size_t rows =
-      std::clamp<std::size_t>(chunk_bytes / (values * info.bytes), 1, max_chunk_rows);
+      std::clamp<std::size_t>(chunk_bytes / (values * info.bytes), 1, most_rows);
   const std::array<hsize_t, 2> now{0, values}, most{H5S_UNLIMITED, values}, chunk{rows, values};
   const int rank = width == 1 ? 1 : 2;
   const Handle space(H5Screate_simple(rank, now.data(), most.data()));
@@ -99,8 +94,9 @@ void create_text(hid_t file, const char* name, const std::string& text) {
 
 void create_table(hid_t file, const TableSpec& table) {
   const Handle group = create_group(file, table.name);
+  const std::size_t chunk_rows = table.name == checkpoint_data_name ? chunk_bytes : max_chunk_rows;
   for (const Column& column : table.columns) {
-    const Handle set = create_rows(group, column.name, column.type, column.width);
+    const Handle set = create_rows(group, column.name, column.type, column.width, chunk_rows);
     hdf5::write_attribute(set, "unit", column.unit);
     hdf5::write_attribute(set, "about", column.about);
   }
@@ -145,9 +141,10 @@ struct TableWriter {
 struct RunWriter::Impl {
   std::string path, temporary;  // temporary: its name now; empty when it has the final one
   std::string failed;           // why nothing can be written any more
-  std::size_t checkpoint_bytes = 0;
   Handle file, summary;
-  std::vector<TableWriter> tables;  // the spec's, then the checkpoints
+  std::vector<TableWriter> tables;  // the spec's, then those of checkpoints
+  std::size_t own_tables = 0;       // of the spec
+  std::int64_t checkpoint_end = 0;  // bytes of checkpoints so far
 
   void create(const std::string& name, const RunFileSpec& spec,
               const std::vector<TableSpec>& all_tables);
@@ -273,10 +270,10 @@ RunWriter::RunWriter(const std::string& path, const RunFileSpec& spec, bool publ
   hdf5::prepare();
   require_replaceable(path);
   impl_->path = path;
-  impl_->checkpoint_bytes = spec.checkpoint_bytes;
+  impl_->own_tables = spec.tables.size();
   std::vector<TableSpec> tables = spec.tables;
   check_spec(tables);
-  if (spec.checkpoint_bytes > 0) tables.push_back(checkpoints_spec(spec.checkpoint_bytes));
+  if (spec.checkpoints) std::ranges::move(checkpoint_tables(), std::back_inserter(tables));
 
   const std::string& temporary = impl_->temporary = path + ".part" + std::to_string(::getpid());
   // Asks the system first: its reasons read better than HDF5's.
@@ -313,20 +310,19 @@ RunWriter::~RunWriter() {
 
 void RunWriter::append(int table, std::size_t rows, const std::vector<const void*>& data) {
   if (!impl_) throw InputError("a run that is finished was appended to");
-  const std::size_t tables = impl_->tables.size() - (impl_->checkpoint_bytes > 0 ? 1 : 0);
-  if (table < 0 || static_cast<std::size_t>(table) >= tables)
+  if (table < 0 || static_cast<std::size_t>(table) >= impl_->own_tables)
     throw InputError(impl_->path + ": no table " + std::to_string(table) + "; there are " +
-                     std::to_string(tables));
+                     std::to_string(impl_->own_tables));
   impl_->append(impl_->tables[static_cast<std::size_t>(table)], rows, data);
 }
 
 void RunWriter::checkpoint(std::int64_t step, const std::vector<std::uint8_t>& state) {
   if (!impl_) throw InputError("a run that is finished was appended to");
-  if (impl_->checkpoint_bytes == 0 || state.size() != impl_->checkpoint_bytes)
-    throw InputError(impl_->path + ": expected a checkpoint of " +
-                     std::to_string(impl_->checkpoint_bytes) + " bytes, got " +
-                     std::to_string(state.size()));
-  impl_->append(impl_->tables.back(), 1, {state.data(), &step});
+  if (impl_->tables.size() == impl_->own_tables)
+    throw InputError(impl_->path + ": this run has no checkpoints");
+  impl_->append(impl_->tables[impl_->own_tables], state.size(), {state.data()});
+  impl_->checkpoint_end += static_cast<std::int64_t>(state.size());
+  impl_->append(impl_->tables[impl_->own_tables + 1], 1, {&step, &impl_->checkpoint_end});
   impl_->flush();
 }
 

@@ -3,7 +3,8 @@
 //   /                attributes: format ("saltus-run"), format_version, saltus_version, commit
 //   /scene           the scene text (uint8); /header: names and settings as JSON (uint8)
 //   /<table>/<column>   chunked datasets [rows, width] (width 1: [rows]); attributes unit, about
-//   /checkpoints/state  uint8 [n, bytes], /checkpoints/step  int64 [n]
+//   /checkpoint_data/bytes  uint8, one checkpoint after the other, each as long as it needs
+//   /checkpoints/step, end  int64 [n]: steps done, and where its bytes end
 //   /summary         JSON (uint8), empty until the run ends
 //
 // Rows of a table are appended together; a reader counts the shortest column. Everything that may
@@ -37,8 +38,8 @@ struct RunFileSpec {
   std::string scene;   // text
   std::string header;  // JSON
   std::vector<TableSpec> tables;
-  std::size_t checkpoint_bytes = 0;  // 0: none are written
-  int format_version = 1;            // the newest a reader understands; another only in tests
+  bool checkpoints = false;  // whether any may be written
+  int format_version = 2;    // the one a reader understands; another only in tests
 };
 
 // Throws InputError when the path is taken by what a file must not replace: a folder, a device, ...
@@ -71,7 +72,7 @@ class RunWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// Throws InputError: no such file, not a run, a newer format, a column that does not exist.
+// Throws InputError: no such file, not a run, another format, a column that does not exist.
 class RunReader {
  public:
   explicit RunReader(const std::string& path);
@@ -96,7 +97,7 @@ class RunReader {
     std::int64_t step = 0;
     std::vector<std::uint8_t> state;
   };
-  [[nodiscard]] std::size_t checkpoint_count() const;
+  [[nodiscard]] std::size_t checkpoint_count() const;  // those whose bytes are there
   [[nodiscard]] Checkpoint checkpoint(std::size_t index) const;
   void refresh();  // sees rows written since (SWMR)
 

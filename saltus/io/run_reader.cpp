@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <initializer_list>
 #include <limits>
 #include <new>
 #include <string_view>
@@ -86,7 +87,7 @@ struct RunReader::Impl {
   Handle file;
   std::string saltus_version;
   std::vector<TableReader> tables;
-  TableReader checkpoints;
+  TableReader checkpoint_data, checkpoints;
 
   void open();
   void load();
@@ -94,6 +95,9 @@ struct RunReader::Impl {
   void read(ColumnReader& from, hid_t type, std::size_t first, std::size_t count, void* out) const;
   [[nodiscard]] std::string read_text(const char* name) const;
   [[nodiscard]] std::size_t rows(const TableReader& table) const;
+  void require_checkpoint_columns() const;
+  [[nodiscard]] std::int64_t checkpoint_value(const char* column, std::size_t index);
+  [[nodiscard]] std::size_t checkpoint_count();
   [[nodiscard]] TableReader& table(const std::string& name);
   // Checks that the column exists and has these rows.
   [[nodiscard]] ColumnReader& column(const std::string& table_name, const std::string& name,
@@ -139,20 +143,35 @@ void RunReader::Impl::load() {
     throw InputError(path + ": expected a Saltus run, this is another kind of HDF5 file");
   const int format = hdf5::read_int_attribute(root, "format_version");
   const int understood = RunFileSpec().format_version;
-  if (format > understood)
-    throw InputError(path + ": run format " + std::to_string(format) +
-                     " is newer than this saltus understands (" + std::to_string(understood) + ")");
+  if (format != understood)
+    throw InputError(path + ": run format " + std::to_string(format) + " is " +
+                     (format > understood ? "newer" : "older") + " than this saltus understands (" +
+                     std::to_string(understood) + ")");
   saltus_version = hdf5::read_text_attribute(root, "saltus_version");
   for (const std::string& name : hdf5::link_names(root)) {
     const Handle object(H5Oopen(root, name.c_str(), H5P_DEFAULT));
     if (H5Iget_type(object) != H5I_GROUP) continue;
-    TableReader& added = name == "checkpoints" ? checkpoints : tables.emplace_back();
+    TableReader& added = name == "checkpoints"       ? checkpoints
+                         : name == "checkpoint_data" ? checkpoint_data
+                                                     : tables.emplace_back();
     added.name = name;
     for (const std::string& column_name : hdf5::link_names(object))
       added.columns.push_back(open_column(object, column_name));
   }
-  if (!checkpoints.columns.empty() && checkpoints.columns.size() != 2)
-    throw Failure("checkpoints have other columns than state and step");
+  require_checkpoint_columns();
+}
+
+void RunReader::Impl::require_checkpoint_columns() const {
+  const auto has = [](const TableReader& table, std::initializer_list<const char*> names,
+                      ColumnType type) {
+    return std::ranges::equal(table.columns, names, [&](const ColumnReader& c, const char* name) {
+      return c.spec.name == name && c.spec.type == type && c.spec.width == 1;
+    });
+  };
+  if (checkpoints.name.empty() && checkpoint_data.name.empty()) return;
+  if (!has(checkpoints, {"step", "end"}, ColumnType::i64) ||
+      !has(checkpoint_data, {"bytes"}, ColumnType::u8))
+    throw Failure("checkpoints have other columns than step, end and bytes");
 }
 
 // HDF5 reads zeros behind the end of a file opened for SWMR. Space is given out from the start of
@@ -210,6 +229,21 @@ std::size_t RunReader::Impl::rows(const TableReader& table) const {
   hsize_t shortest = std::numeric_limits<hsize_t>::max();
   for (const ColumnReader& each : table.columns) shortest = std::min(shortest, extent(each.set)[0]);
   return shortest;
+}
+
+std::int64_t RunReader::Impl::checkpoint_value(const char* column, std::size_t index) {
+  std::int64_t value = 0;
+  read(*std::ranges::find(checkpoints.columns, column, [](auto& c) { return c.spec.name; }),
+       H5T_NATIVE_INT64, index, 1, &value);
+  return value;
+}
+
+// A checkpoint's bytes are written before it, but may be seen after.
+std::size_t RunReader::Impl::checkpoint_count() {
+  std::size_t count = rows(checkpoints);
+  const auto bytes = static_cast<std::int64_t>(rows(checkpoint_data));
+  while (count > 0 && checkpoint_value("end", count - 1) > bytes) --count;
+  return count;
 }
 
 TableReader& RunReader::Impl::table(const std::string& name) {
@@ -297,20 +331,24 @@ std::vector<std::uint8_t> RunReader::read_raw(const std::string& table, const st
 }
 
 std::size_t RunReader::checkpoint_count() const {
-  return impl_->guarded([&] { return impl_->rows(impl_->checkpoints); });
+  return impl_->guarded([&] { return impl_->checkpoint_count(); });
 }
 
 RunReader::Checkpoint RunReader::checkpoint(std::size_t index) const {
   return impl_->guarded([&] {
-    TableReader& from = impl_->checkpoints;
-    if (const std::size_t have = impl_->rows(from); index >= have)
+    if (const std::size_t have = impl_->checkpoint_count(); index >= have)
       throw InputError(impl_->path + ": no checkpoint " + std::to_string(index) + "; there are " +
                        std::to_string(have));
-    ColumnReader &state = from.columns[0], &step = from.columns[1];
+    const std::int64_t begin = index > 0 ? impl_->checkpoint_value("end", index - 1) : 0;
+    const std::int64_t end = impl_->checkpoint_value("end", index);
+    if (begin < 0 || end < begin ||
+        static_cast<std::size_t>(end) > impl_->rows(impl_->checkpoint_data))
+      throw Failure("a checkpoint ends before it begins");
     Checkpoint found;
-    found.state.resize(static_cast<std::size_t>(state.spec.width));
-    impl_->read(state, H5T_NATIVE_UINT8, index, 1, found.state.data());
-    impl_->read(step, H5T_NATIVE_INT64, index, 1, &found.step);
+    found.step = impl_->checkpoint_value("step", index);
+    found.state.resize(static_cast<std::size_t>(end - begin));
+    impl_->read(impl_->checkpoint_data.columns[0], H5T_NATIVE_UINT8,
+                static_cast<std::size_t>(begin), found.state.size(), found.state.data());
     return found;
   });
 }
@@ -322,9 +360,10 @@ void RunReader::refresh() {
       must(H5Drefresh(column.set));
     }
   };
-  impl_->guarded([&] {
-    std::ranges::for_each(impl_->tables, renew);
+  impl_->guarded([&] {  // the other way round than they are written
     renew(impl_->checkpoints);
+    renew(impl_->checkpoint_data);
+    std::ranges::for_each(impl_->tables.rbegin(), impl_->tables.rend(), renew);
   });
 }
 

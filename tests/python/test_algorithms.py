@@ -170,4 +170,6 @@ def test_snake_builder_is_the_scene():
     for m, w in zip((model, other), works):
         saltus.forward_kinematics(m, saltus.State(m), w)
     assert np.allclose(saltus.crba(model, works[0]), saltus.crba(other, works[1]), atol=1e-12)
-    assert [s["kind"] for s in model.slots][-1] == "contact"
+    kinds = [s["kind"] for s in model.slots]
+    assert kinds[-1] == "support" and "contact" not in kinds, "contacts come and go"
+    assert sum(s["rows"] for s in model.slots) == model.lambda_rows

@@ -69,6 +69,30 @@ def test_checkpoint():
     assert sim.t == 0 and sim.state.step == 0 and not sim.contacts()
 
 
+def test_contacts_of_a_state():
+    sim = snake()
+    assert len(sim.state.contacts) == 0
+    sim.step(200)
+    kept = sim.state.contacts
+    assert kept.dtype.names == ("a", "b", "feature", "mode", "Lambda") and len(kept) > 0
+    assert not kept.flags.writeable
+    keys = [tuple(int(c[k]) for k in ("a", "b", "feature")) for c in kept]
+    assert keys == sorted(set(keys))
+    shapes = sim.model.shapes
+    seen = {(c.a, c.b, c.feature): c for c in sim.contacts()}
+    assert len(seen) == len(kept)
+    for key, c in zip(keys, kept):
+        found = seen[shapes[key[0]].name, shapes[key[1]].name, key[2]]
+        assert c["mode"] == found.mode
+        assert c["Lambda"][0] / sim.dt == pytest.approx(found.force @ found.normal)
+        assert np.hypot(*c["Lambda"][1:3]) / sim.dt == pytest.approx(
+            np.linalg.norm(found.force - found.force @ found.normal * found.normal), abs=1e-9)
+        assert not c["Lambda"][3:].any()
+    assert np.array_equal(sim.state.copy().contacts, kept)
+    sim.reset()
+    assert len(sim.state.contacts) == 0 and len(kept) == len(keys)
+
+
 def test_views_are_views():
     sim = ball()
     q, v, Lambda = sim.state.q, sim.state.v, sim.state.Lambda

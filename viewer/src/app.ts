@@ -131,7 +131,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
     }
   }).observe(stage);
 
-  listenToKeys(store, player, { fit, picture, addPlot: () => openPicker(store, info) });
+  listenToKeys(store, player, { fit, picture, addPlot: () => openPicker(store, runs[0]!) });
   void timeline.load().catch(complain);
   if (store.state.followEnd) store.set({ time: player.end });
   void live.watch();

@@ -20,8 +20,7 @@ def header(links):
         "bodies": [{"name": f"link{i + 1}", "mass": 1, "q0": 0, "v0": 0} for i in range(links)],
         "coordinates": [],
         "shapes": [{"name": f"link{i + 1}", "body": i, **shape} for i in range(links)],
-        "contact_slots": {str(i): {"kind": "support", "a": "world", "b": f"link{i + 1}"} for i in range(links)},
-        "probes": [],
+        "supports": links, "contact_laws": 0, "probes": [],
     }  # fmt: skip
 
 
@@ -54,15 +53,16 @@ def append(dataset, values):
 
 def write(path, links, frames):
     with h5py.File(path, "w", libver=("v110", "v110"), track_order=True) as f:
-        f.attrs["format"], f.attrs["format_version"] = np.bytes_("saltus-run"), np.int32(1)
+        f.attrs["format"], f.attrs["format_version"] = np.bytes_("saltus-run"), np.int32(2)
         f.attrs["saltus_version"], f.attrs["commit"] = np.bytes_("0.1.0"), np.bytes_("none")
         texts = {"scene": "saltus: 1\n", "header": json.dumps(header(links)),
                  "summary": json.dumps({"status": "completed", "t": frames * INTERVAL, "metrics": {}})}  # fmt: skip
         for name, text in texts.items():
             f.create_dataset(name, data=np.frombuffer(text.encode(), np.uint8))
         c, g, s = (f.create_group(name, track_order=True) for name in ("contacts", "frames", "steps"))
-        contact = {"slot": ("i4", 1), "mode": ("u1", 1), "gap": ("f8", 1), "point": ("f8", 3), "normal": ("f8", 3),
-                   "impulse": ("f8", 3), "normal_impulse": ("f8", 1)}  # fmt: skip
+        contact = {"kind": ("u1", 1), "a": ("i4", 1), "b": ("i4", 1), "feature": ("i4", 1), "mode": ("u1", 1),
+                   "gap": ("f8", 1), "point": ("f8", 3), "normal": ("f8", 3), "impulse": ("f8", 3),
+                   "normal_impulse": ("f8", 1)}  # fmt: skip
         contact = {name: create(c, name, *kind) for name, kind in contact.items()}
         frame = {"t": ("f8", 1, "s"), "step": ("i8", 1), "pose": ("f8", 7 * links, "m"), "com": ("f8", 3, "m"),
                  "contact_end": ("i8", 1), "kinetic": ("f8", 1, "J")}  # fmt: skip
@@ -78,7 +78,10 @@ def write(path, links, frames):
             append(frame["com"], pose[:, :, :3].mean(axis=1))
             append(frame["contact_end"], (k + 1) * links)
             append(frame["kinetic"], np.sin(k / 10))
-            append(contact["slot"], np.tile(np.arange(links), len(k)))
+            append(contact["kind"], np.full(n, 1))
+            append(contact["a"], np.full(n, -1))
+            append(contact["b"], np.tile(np.arange(links), len(k)))
+            append(contact["feature"], np.zeros(n))
             append(contact["mode"], np.full(n, 2))
             append(contact["gap"], np.zeros(n))
             append(contact["point"], pose[:, :, :3].reshape(-1, 3))

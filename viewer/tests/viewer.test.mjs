@@ -75,9 +75,9 @@ test("forces point away from the pegs", async () => {
   let seen = 0;
   for (const time of [0.5, 1, 1.5, 2, 2.5, 3]) {
     await seek(page, time);
-    for (const { kind, slot, point, force } of await page.evaluate(() => window.saltusViewer.forces())) {
+    for (const { kind, a, point, force } of await page.evaluate(() => window.saltusViewer.forces())) {
       if (kind !== "contact") continue;
-      const peg = centre[header.contact_slots[slot].a];
+      const peg = centre[header.shapes[a].name];
       assert.ok((point[0] - peg[0]) * force[0] + (point[1] - peg[1]) * force[1] > 0);
       ++seen;
     }
@@ -120,17 +120,39 @@ test("plots a series that the user picks, equal to the file", async () => {
 });
 
 test("plots a contact's force and thins long series by extremes", async () => {
-  const contacts = csv(pegs, "contacts", "slot,impulse");
-  const slot = contacts.slot.at(-1);
-  await page.evaluate((s) => {
-    const query = { table: "contacts", column: "force", component: 1, slot: s };
+  const contacts = csv(pegs, "contacts", "kind,a,b,feature,impulse");
+  assert.equal(contacts.kind.at(-1), 1); // a frame ends with the supports
+  const pick = { b: contacts.b.at(-1), feature: contacts.feature.at(-1) };
+  await page.evaluate((which) => {
+    const query = { table: "contacts", column: "force", component: 1, ...which };
     window.saltusViewer.set({ plots: [[query], [{ table: "steps", column: "iterations", component: 0 }]] });
-  }, slot);
+  }, pick);
   await until(page, () => window.saltusViewer.curves()[0]?.[0]?.t.length > 0 && window.saltusViewer.curves()[1]?.[0]?.t.length > 0, "curves");
   const [force, steps] = (await page.evaluate(() => window.saltusViewer.curves())).map((plot) => plot[0]);
   near(force.y.at(-1), contacts["impulse[1]"].at(-1) / 1e-3, 1e-9);
   const iterations = csv(pegs, "steps", "iterations").iterations;
   assert.equal(Math.max(...steps.y), Math.max(...iterations));
+});
+
+test("offers the contacts that occur and plots the picked one", async () => {
+  await page.keyboard.press("a");
+  await page.locator("#pick-table").selectOption("contacts");
+  await until(page, () => document.querySelector("#pick-contact").options.length > 11, "the contacts");
+  const names = await page.locator("#pick-contact option").allTextContents();
+  const columns = csv(pegs, "contacts", "kind,a,b,feature,normal_impulse");
+  const header = JSON.parse(saltusHeader(pegs));
+  const name = (i) => columns.kind[i] === 1
+    ? `ground – ${header.bodies[columns.b[i]].name}`
+    : `${header.shapes[columns.a[i]].name} – ${header.shapes[columns.b[i]].name}`;
+  assert.deepEqual(names.sort(), [...new Set(columns.kind.map((_, i) => name(i)))].sort());
+  const row = columns.kind.lastIndexOf(0);
+  await page.locator("#pick-contact").selectOption({ label: name(row) });
+  await page.locator("#pick-column").selectOption("normal_impulse");
+  await page.locator("#pick-add").click();
+  await until(page, () => window.saltusViewer.curves().at(-1)?.[0]?.t.length > 0, "the curve");
+  const curve = (await page.evaluate(() => window.saltusViewer.curves())).at(-1)[0];
+  assert.equal(curve.name, `${name(row)} normal impulse`);
+  assert.equal(curve.y.findLast((y) => !Number.isNaN(y)), columns.normal_impulse[row]);
 });
 
 test("restores time, camera and plots from a link", async () => {

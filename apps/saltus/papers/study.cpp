@@ -43,7 +43,8 @@ Study::Study(const std::string& folder, const std::string& name, const std::stri
   t_ = reader.read("frames", "t", 0, frames);
   pose_ = reader.read("frames", "pose", 0, frames);
   contact_end_ = reader.read("frames", "contact_end", 0, frames);
-  contact_slot_ = reader.read("contacts", "slot", 0, contacts);
+  contact_a_ = reader.read("contacts", "a", 0, contacts);
+  contact_b_ = reader.read("contacts", "b", 0, contacts);
   contact_point_ = reader.read("contacts", "point", 0, contacts);
   contact_impulse_ = reader.read("contacts", "impulse", 0, contacts);
 }
@@ -89,11 +90,14 @@ std::vector<ContactSample> Study::contacts(std::size_t frame) const {
   std::vector<ContactSample> all;
   const auto first = static_cast<std::size_t>(frame == 0 ? 0 : contact_end_[frame - 1]);
   for (std::size_t i = first; i < static_cast<std::size_t>(contact_end_[frame]); ++i) {
-    const auto& slot =
-        header_["contact_slots"][std::to_string(static_cast<long>(contact_slot_[i]))];
-    all.push_back({slot["a"], slot["b"], contact_point_[3 * i], contact_point_[3 * i + 1],
-                   contact_impulse_[3 * i] / dt_, contact_impulse_[3 * i + 1] / dt_,
-                   slot["kind"] == "support"});
+    const bool support = contact_a_[i] < 0;
+    const auto name = [&](const char* list, double index) {
+      return header_[list][static_cast<std::size_t>(index)]["name"].get<std::string>();
+    };
+    all.push_back({support ? "world" : name("shapes", contact_a_[i]),
+                   name(support ? "bodies" : "shapes", contact_b_[i]), contact_point_[3 * i],
+                   contact_point_[3 * i + 1], contact_impulse_[3 * i] / dt_,
+                   contact_impulse_[3 * i + 1] / dt_, support});
   }
   return all;
 }

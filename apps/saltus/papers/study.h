@@ -43,7 +43,7 @@ class Study {
   nlohmann::ordered_json summary_, header_;
   double dt_ = 0;
   std::vector<double> t_, pose_, contact_end_;
-  std::vector<double> contact_slot_, contact_point_, contact_impulse_;
+  std::vector<double> contact_a_, contact_b_, contact_point_, contact_impulse_;
   std::size_t bodies_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // Rows that are part of the page: a report. The layout is written by apps/saltus/report_command.cpp.
-import type { DataSource, Part, RowRange, Series, SeriesQuery, Status } from "./source";
+import type { ContactList, DataSource, Part, RowRange, Series, SeriesQuery, Status } from "./source";
 import type { Column, RunInfo, Table } from "./types";
 
 interface StoredColumn extends Column {
@@ -63,6 +63,14 @@ export class EmbeddedSource implements DataSource {
     };
   }
 
+  async contacts(): Promise<ContactList> {
+    const [a, b, feature] = ["a", "b", "feature"].map((name) => this.column("contacts", name).values);
+    const found = new Map<string, ContactList["contacts"][number]>();
+    for (let row = 0; row < a!.length; ++row) found.set(`${a![row]} ${b![row]} ${feature![row]}`, [a![row]!, b![row]!, feature![row]!]);
+    const contacts = [...found.values()].sort((x, y) => x[0] - y[0] || x[1] - y[1] || x[2] - y[2]);
+    return { contacts, complete: true, full: false };
+  }
+
   async status(): Promise<Status> {
     const rows = Object.fromEntries(this.stored.tables.map((t) => [t.name, t.rows]));
     return { runs: [{ rows, summary: this.stored.summary }], live: null };
@@ -75,16 +83,22 @@ export class EmbeddedSource implements DataSource {
   private contactSeries(query: SeriesQuery): Series {
     const t = Float64Array.from(this.column("frames", "t").values);
     const ends = this.column("frames", "contact_end").values;
-    const slots = this.column("contacts", "slot").values;
-    const { values, width } = this.column("contacts", query.column);
+    const [a, b, feature] = ["a", "b", "feature"].map((name) => this.column("contacts", name).values);
+    const { values, width, unit } = this.column("contacts", query.column);
+    const wanted = (row: number): boolean =>
+      a![row] === (query.a ?? -1) && b![row] === query.b && (query.feature === undefined || feature![row] === query.feature);
     const y = new Float64Array(t.length).fill(NaN);
     for (let frame = 0, row = 0; frame < t.length; ++frame)
-      for (; row < ends[frame]!; ++row)
-        if (slots[row] === query.slot) y[frame] = values[row * width + query.component]!;
+      for (; row < ends[frame]!; ++row) {
+        if (!wanted(row)) continue;
+        const value = values[row * width + query.component]!;
+        if (Number.isNaN(y[frame])) y[frame] = value;
+        else if (unit === "N s") y[frame]! += value; // impulses of several points add up
+      }
     return { t, y, reduction: this.stored.stride === 1 ? "exact" : "sampled" };
   }
 
-  private column(table: string, name: string): { values: Numbers; width: number; rows: number } {
+  private column(table: string, name: string): { values: Numbers; width: number; rows: number; unit: string } {
     const found = this.stored.tables.find((t) => t.name === table);
     const column = found?.columns.find((c) => c.name === name);
     if (!found || !column) throw new Error(`the report has no column ${table}.${name}`);
@@ -93,7 +107,7 @@ export class EmbeddedSource implements DataSource {
       column.bits === 64
         ? new Float64Array(this.data, column.at, size)
         : new Float32Array(this.data, column.at, size);
-    return { values, width: column.width, rows: found.rows };
+    return { values, width: column.width, rows: found.rows, unit: column.unit };
   }
 }
 

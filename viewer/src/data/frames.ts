@@ -10,7 +10,8 @@ const CAP_BYTES = 48 << 20; // of each run
 export interface Contacts {
   begin: number;
   end: number;
-  slot: Float64Array;
+  a: Float64Array; // first shape; -1: a support
+  b: Float64Array; // second shape, or the support's body
   mode: Float64Array; // 0 open, 1 stick, 2 slip
   point: Float64Array; // [m]
   impulse: Float64Array; // [N s]
@@ -51,7 +52,7 @@ export class Frames {
     const frames = Math.max(1, findTable(info, "frames")?.rows ?? 1);
     const contacts = findTable(info, "contacts")?.rows ?? 0;
     this.hasContacts = findColumn(info, "frames", "contact_end") !== undefined;
-    const perFrame = 8 * (this.poseWidth + 4 + (8 * contacts) / frames);
+    const perFrame = 8 * (this.poseWidth + 4 + (9 * contacts) / frames);
     this.perBlock = Math.max(1, Math.min(256, Math.round(BLOCK_BYTES / perFrame)));
   }
 
@@ -111,20 +112,20 @@ export class Frames {
       contacts: await this.fetchContacts(begins[0]!, begins[count]!),
       bytes: 0,
     };
-    block.bytes = pose!.byteLength + com!.byteLength + 64 * (begins[count]! - begins[0]!);
+    block.bytes = pose!.byteLength + com!.byteLength + 72 * (begins[count]! - begins[0]!);
     this.keep(key, block);
   }
 
   private async fetchContacts(begin: number, end: number): Promise<Block["contacts"]> {
     const none = new Float64Array();
-    if (end <= begin) return { slot: none, mode: none, point: none, impulse: none };
-    const [slot, mode, point, impulse] = await this.source.rows(
+    if (end <= begin) return { a: none, b: none, mode: none, point: none, impulse: none };
+    const [a, b, mode, point, impulse] = await this.source.rows(
       this.run,
       "contacts",
-      ["slot", "mode", "point", "impulse"],
+      ["a", "b", "mode", "point", "impulse"],
       { first: begin, count: end - begin },
     );
-    return { slot: slot!, mode: mode!, point: point!, impulse: impulse! };
+    return { a: a!, b: b!, mode: mode!, point: point!, impulse: impulse! };
   }
 
   private keep(key: number, block: Block): void {

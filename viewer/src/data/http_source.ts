@@ -1,5 +1,5 @@
 // Rows from the local server, as little-endian doubles.
-import type { DataSource, Part, RowRange, Series, SeriesQuery, Status } from "./source";
+import type { ContactList, DataSource, Part, RowRange, Series, SeriesQuery, Status } from "./source";
 import type { RunInfo } from "./types";
 
 type Query = Record<string, string | number | undefined>;
@@ -48,6 +48,10 @@ export class HttpSource implements DataSource {
     const n = all.length / 2;
     const reduction = reply.headers.get("X-Saltus-Reduction") ?? "exact";
     return { t: all.subarray(0, n), y: all.subarray(n), reduction };
+  }
+
+  async contacts(run: number): Promise<ContactList> {
+    return (await (await ask("contacts", { run })).json()) as ContactList;
   }
 
   async status(): Promise<Status> {

@@ -1,7 +1,7 @@
 // A run as the viewer uses it: what it is, when its frames are, and the frames themselves.
 import { Frames, type Frame } from "./frames";
 import type { DataSource } from "./source";
-import { findTable, type ContactSlot, type RunInfo, type Summary } from "./types";
+import { findTable, type RunInfo, type Summary } from "./types";
 
 const TIMES_AT_ONCE = 1 << 18;
 
@@ -19,8 +19,6 @@ export function lastNotAfter(values: ArrayLike<number>, x: number, length = valu
 
 export class Run {
   readonly frames: Frames;
-  readonly slots = new Map<number, ContactSlot>();
-  readonly bodyOf = new Map<string, number>(); // of a shape or a body by name; -1: the world
   times = new Float64Array(); // of the frames [s]
 
   constructor(
@@ -29,9 +27,6 @@ export class Run {
     readonly info: RunInfo,
   ) {
     this.frames = new Frames(source, index, info);
-    for (const [key, slot] of Object.entries(info.header.contact_slots)) this.slots.set(Number(key), slot);
-    info.header.bodies.forEach((body, i) => this.bodyOf.set(body.name, i));
-    for (const shape of info.header.shapes) this.bodyOf.set(shape.name, shape.body);
   }
 
   get rows(): number {

@@ -13,11 +13,24 @@ export interface Part {
   width: number;
 }
 
-export interface SeriesQuery {
+/** Two shapes that touch, or the supports of a body. */
+export interface ContactPick {
+  a?: number; // a shape; undefined: a support
+  b: number; // a shape, or the body of a support
+  feature?: number; // one of their points; undefined: all together
+}
+
+export interface SeriesQuery extends Partial<ContactPick> {
   table: string;
   column: string;
-  component: number;
-  slot?: number; // of the table contacts
+  component: number; // and of the table contacts, which contact
+}
+
+/** The contacts that occur in a run, as far as it has been searched. */
+export interface ContactList {
+  contacts: [a: number, b: number, feature: number][]; // a support: a = -1
+  complete: boolean; // all rows were searched
+  full: boolean; // there are more than a list can hold
 }
 
 export interface Series {
@@ -38,6 +51,8 @@ export interface DataSource {
   rows(run: number, table: string, columns: string[], range: RowRange): Promise<Float64Array[]>;
   part(run: number, table: string, column: string, range: RowRange, part: Part): Promise<Float64Array>;
   series(run: number, query: SeriesQuery, points: number): Promise<Series>;
+  /** Each call searches further. */
+  contacts(run: number): Promise<ContactList>;
   status(): Promise<Status>;
   steer(what: "pause" | "resume" | "step"): Promise<void>;
 }

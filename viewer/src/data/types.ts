@@ -28,13 +28,6 @@ export interface Shape {
   triangles?: number[]; // three vertices each
 }
 
-export interface ContactSlot {
-  kind: "contact" | "support";
-  a: string; // shape, or "world" of a support
-  b: string; // shape, or body of a support
-  feature?: number;
-}
-
 export interface Header {
   title: string;
   description?: string;
@@ -44,7 +37,7 @@ export interface Header {
   bodies: { name: string; mass: number; q0: number; v0: number }[];
   coordinates: string[];
   shapes: Shape[];
-  contact_slots: Record<string, ContactSlot>;
+  supports: number; // how many there are
 }
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -14,7 +14,8 @@ export interface ArrowChoice {
 }
 
 export interface Force {
-  slot: number;
+  a: number; // shape; -1: a support
+  b: number; // shape, or the support's body
   mode: number;
   kind: "contact" | "support";
   point: THREE.Vector3; // [m]
@@ -23,17 +24,18 @@ export interface Force {
 
 /** The forces of a frame on the bodies that move. */
 export function forcesOf(run: Run, frame: Frame, choice: Pick<ArrowChoice, "contacts" | "supports">): Force[] {
-  const { slot, mode, point, impulse, begin, end } = frame.contacts;
+  const { a, b, mode, point, impulse, begin, end } = frame.contacts;
   const forces: Force[] = [];
   for (let row = begin; row < end; ++row) {
-    const which = run.slots.get(slot[row]!);
-    if (!which || !(which.kind === "support" ? choice.supports : choice.contacts)) continue;
-    const onWorld = which.kind === "contact" && run.bodyOf.get(which.b) === -1;
+    const kind = a[row]! < 0 ? "support" : "contact";
+    if (!(kind === "support" ? choice.supports : choice.contacts)) continue;
+    const onWorld = kind === "contact" && run.info.header.shapes[b[row]!]?.body === -1;
     const scale = (onWorld ? -1 : 1) / run.info.header.dt;
     forces.push({
-      slot: slot[row]!,
+      a: a[row]!,
+      b: b[row]!,
       mode: mode[row]!,
-      kind: which.kind,
+      kind,
       point: new THREE.Vector3(point[3 * row], point[3 * row + 1], point[3 * row + 2]),
       force: new THREE.Vector3(impulse[3 * row], impulse[3 * row + 1], impulse[3 * row + 2]).multiplyScalar(scale),
     });

@@ -10,16 +10,16 @@ export async function newtonsPerDecimetre(run: Run, sceneSize: number): Promise<
   if (rows === 0) return usual;
   const count = Math.min(SAMPLES, rows);
   const range = { first: 0, count, stride: Math.max(1, Math.floor(rows / count)) };
-  const [slot, impulse] = await run.source.rows(run.index, "contacts", ["slot", "impulse"], range);
-  const of = (kind: string): number[] => {
+  const [a, impulse] = await run.source.rows(run.index, "contacts", ["a", "impulse"], range);
+  const of = (support: boolean): number[] => {
     const list: number[] = [];
     for (let i = 0; i < count; ++i)
-      if (run.slots.get(slot![i]!)?.kind === kind)
+      if (a![i]! < 0 === support)
         list.push(Math.hypot(impulse![3 * i]!, impulse![3 * i + 1]!, impulse![3 * i + 2]!) / run.info.header.dt);
     return list.sort((a, b) => a - b);
   };
-  const contacts = of("contact");
-  const forces = contacts.length > 0 ? contacts : of("support");
+  const contacts = of(false);
+  const forces = contacts.length > 0 ? contacts : of(true);
   const large = forces[Math.floor(0.9 * forces.length)] ?? 0;
   if (!(large > 0)) return usual;
   return round((0.1 * large) / (0.1 * sceneSize));

@@ -1,15 +1,18 @@
 // The address holds what is shown: time, camera, plots, toggles. A copied link restores it.
 import type { PlotSpec, Store, ViewState } from "./store";
 
+// "contacts.force.1@3-7", and of one of the points "@3-7-0"; of a support "@-7".
 const seriesText = (s: PlotSpec[number]): string =>
-  [s.table, s.column, s.component].join(".") + (s.slot === undefined ? "" : `@${s.slot}`);
+  [s.table, s.column, s.component].join(".") +
+  (s.b === undefined ? "" : `@${s.a ?? ""}-${s.b}${s.feature === undefined ? "" : `-${s.feature}`}`);
 
 function readSeries(text: string): PlotSpec[number] | null {
-  const match = /^(\w+)\.(\w+)\.(\d+)(?:@(\d+))?$/.exec(text);
+  const match = /^(\w+)\.(\w+)\.(\d+)(?:@(\d*)-(\d+)(?:-(\d+))?)?$/.exec(text);
   if (!match) return null;
-  const [, table, column, component, slot] = match;
+  const [, table, column, component, a, b, feature] = match;
   const series = { table: table!, column: column!, component: Number(component) };
-  return slot === undefined ? series : { ...series, slot: Number(slot) };
+  if (b === undefined) return series;
+  return { ...series, ...(a ? { a: Number(a) } : {}), b: Number(b), ...(feature ? { feature: Number(feature) } : {}) };
 }
 
 export const plotsText = (plots: PlotSpec[]): string =>

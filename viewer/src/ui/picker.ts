@@ -1,25 +1,55 @@
 // The dialog that chooses a series: table, column, component, and for contacts which contact.
-import type { Column, RunInfo } from "../data/types";
+import type { Run } from "../data/run";
+import type { ContactList, ContactPick } from "../data/source";
+import type { Column } from "../data/types";
 import type { PlotSpec, Store } from "../state/store";
 import { h, option } from "./dom";
 import { energies } from "./plots";
-import { componentName, FORCE, slotName } from "./series_names";
+import { componentName, contactName, FORCE } from "./series_names";
 
 const MOST_COMPONENTS = 2000; // in a list
+const KEYS = new Set(["kind", "a", "b", "feature"]); // they say which contact a row is of
 
-export function openPicker(store: Store, info: RunInfo): void {
+/** Every pair that touches, and where it does so in several points also each of these. */
+function picks({ contacts }: ContactList): ContactPick[] {
+  const pairs = new Map<string, ContactPick[]>();
+  for (const [a, b, feature] of contacts) {
+    const pair = a < 0 ? { b } : { a, b };
+    const key = `${a} ${b}`;
+    if (!pairs.has(key)) pairs.set(key, [pair]);
+    pairs.get(key)!.push({ ...pair, feature });
+  }
+  return [...pairs.values()].flatMap((list) => (list.length === 2 ? list.slice(0, 1) : list)).slice(0, MOST_COMPONENTS);
+}
+
+export function openPicker(store: Store, run: Run): void {
+  const { info } = run;
   const table = h("select", { id: "pick-table" }, ...info.tables.map((t) => option(t.name)));
-  const slot = h("select", { id: "pick-slot" });
+  const contact = h("select", { id: "pick-contact" });
   const column = h("select", { id: "pick-column" });
   const component = h("select", { id: "pick-component" });
   const target = h("select", { id: "pick-target" }, option("new", "a new plot"), ...store.state.plots.map((_, i) => option(String(i), `plot ${i + 1}`)));
   const about = h("p", { class: "muted" });
-  const slotRow = row("Contact", slot);
-  slot.append(...Object.keys(info.header.contact_slots).map((key) => option(key, slotName(info, Number(key)))));
+  const contactRow = row("Contact", contact);
+  let known: ContactPick[] = [];
+  const listContacts = async (): Promise<void> => {
+    contact.replaceChildren(option("", "looking for contacts…"));
+    for (let more = true; more && dialog.isConnected; ) {
+      const list = await run.source.contacts(run.index);
+      more = !list.complete && !list.full;
+      known = picks(list);
+      const names = known.map((pick) => contactName(info, pick));
+      const before = names.indexOf(contact.selectedOptions[0]?.textContent ?? "");
+      contact.replaceChildren(...names.map((name, i) => option(String(i), name)));
+      if (known.length === 0) contact.append(option("", more ? "looking for contacts…" : "none occurs"));
+      else contact.value = String(Math.max(0, before));
+      addButton.disabled = table.value === "contacts" && known.length === 0;
+    }
+  };
 
   const columns = (): Column[] => {
     const recorded = info.tables.find((t) => t.name === table.value)?.columns ?? [];
-    return table.value === "contacts" ? [FORCE, ...recorded.filter((c) => c.name !== "slot")] : recorded;
+    return table.value === "contacts" ? [FORCE, ...recorded.filter((c) => !KEYS.has(c.name))] : recorded;
   };
   const chosen = (): Column => columns().find((c) => c.name === column.value) ?? columns()[0]!;
   const showComponents = (): void => {
@@ -31,7 +61,10 @@ export function openPicker(store: Store, info: RunInfo): void {
   };
   const showColumns = (): void => {
     column.replaceChildren(...columns().map((c) => option(c.name, c.name.replaceAll("_", " "))));
-    slotRow.hidden = table.value !== "contacts";
+    contactRow.hidden = table.value !== "contacts";
+    addButton.disabled = table.value === "contacts" && known.length === 0;
+    if (table.value === "contacts" && known.length === 0)
+      listContacts().catch((error: unknown) => contact.replaceChildren(option("", String(error))));
     showComponents();
   };
   table.value = info.tables.some((t) => t.name === "frames") ? "frames" : table.value;
@@ -49,13 +82,14 @@ export function openPicker(store: Store, info: RunInfo): void {
       table: table.value,
       column: chosen().name,
       component: Number(component.value || 0),
-      ...(table.value === "contacts" ? { slot: Number(slot.value) } : {}),
+      ...(table.value === "contacts" ? known[Number(contact.value)] : {}),
     },
   ];
   const preset = (text: string, plot: () => PlotSpec): HTMLButtonElement =>
     h("button", { type: "button", onclick: () => add(plot()) }, text);
   const one = (t: string, c: string, i = 0): PlotSpec[number] => ({ table: t, column: c, component: i });
 
+  const addButton = h("button", { type: "button", class: "main", id: "pick-add", onclick: () => add(picked(), target.value) }, "Add");
   const dialog = h(
     "dialog",
     { "aria-label": "Add a plot" },
@@ -69,7 +103,7 @@ export function openPicker(store: Store, info: RunInfo): void {
       preset("Residual", () => [one("steps", "residual")]),
     ),
     row("Table", table),
-    slotRow,
+    contactRow,
     row("Column", column),
     row("Component", component),
     about,
@@ -78,7 +112,7 @@ export function openPicker(store: Store, info: RunInfo): void {
       "div",
       { class: "row end" },
       h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
-      h("button", { type: "button", class: "main", id: "pick-add", onclick: () => add(picked(), target.value) }, "Add"),
+      addButton,
     ),
   );
   dialog.addEventListener("close", () => dialog.remove());

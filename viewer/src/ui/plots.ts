@@ -42,7 +42,7 @@ export class Plots {
     private readonly runs: Run[],
     private readonly player: Player,
   ) {
-    const add = h("button", { type: "button", class: "wide", onclick: () => openPicker(store, runs[0]!.info) }, "Add a plot…");
+    const add = h("button", { type: "button", class: "wide", onclick: () => openPicker(store, runs[0]!) }, "Add a plot…");
     this.element.append(add);
     new ResizeObserver(() => this.plots.forEach((plot) => plot.resize())).observe(this.element);
     store.watch(["plots"], () => this.arrange());

@@ -1,5 +1,5 @@
 // Names of components: "link6 x" instead of pose[35].
-import type { SeriesQuery } from "../data/source";
+import type { ContactPick, SeriesQuery } from "../data/source";
 import { findColumn, type RunInfo } from "../data/types";
 
 const XYZ = ["x", "y", "z"];
@@ -26,11 +26,11 @@ export function componentName(run: RunInfo, column: string, component: number, w
   return width === 1 ? "" : String(component);
 }
 
-export function slotName(run: RunInfo, slot: number): string {
-  const found = run.header.contact_slots[String(slot)];
-  if (!found) return `slot ${slot}`;
-  if (found.kind === "support") return `ground – ${found.b}`;
-  return `${found.a} – ${found.b}${found.feature ? ` (${found.feature})` : ""}`;
+export function contactName(run: RunInfo, { a, b, feature }: ContactPick): string {
+  const { bodies, shapes } = run.header;
+  const point = feature === undefined ? "" : ` (${feature})`;
+  if (a === undefined) return `ground – ${bodies[b]?.name ?? b}${point}`;
+  return `${shapes[a]?.name ?? a} – ${shapes[b]?.name ?? b}${point}`;
 }
 
 const PLAIN: Record<string, string> = { com: "centre of mass", motor: "motor", pose: "" };
@@ -39,7 +39,7 @@ export function seriesName(run: RunInfo, s: SeriesQuery): string {
   const width = s.column === "force" ? FORCE.width : (findColumn(run, s.table, s.column)?.width ?? 1);
   const component = componentName(run, s.column, s.component, width);
   const column = PLAIN[s.column] ?? s.column.replaceAll("_", " ");
-  const what = s.slot === undefined ? column : `${slotName(run, s.slot)} ${column}`;
+  const what = s.b === undefined ? column : `${contactName(run, { ...s, b: s.b })} ${column}`;
   return [what, component].filter(Boolean).join(" ");
 }
 

@@ -39,7 +39,6 @@ export class Toolbar {
 
   private forces(info: RunInfo): HTMLElement {
     const { store } = this;
-    const kinds = new Set(Object.values(info.header.contact_slots).map((slot) => slot.kind));
     const contacts = toggle("Contacts", "forces of contacts (f)", () => store.set({ contacts: !store.state.contacts }));
     const supports = toggle("Supports", "friction forces of the ground (g)", () => store.set({ supports: !store.state.supports }));
     const slider = h("input", { type: "range", min: -2, max: 2, step: 0.05, "aria-label": "length of the force arrows", title: "length of the force arrows" });
@@ -59,7 +58,7 @@ export class Toolbar {
       dot.style.background = MODE_COLOURS[mode]!;
       return h("span", { class: "mode", title: mode === 1 ? "sticks, or has no friction" : "slips" }, dot, MODE_NAMES[mode]!);
     });
-    return group("Forces", contacts.button, ...(kinds.has("support") ? [supports.button] : []), slider, scale, ...legend);
+    return group("Forces", contacts.button, ...(info.header.supports > 0 ? [supports.button] : []), slider, scale, ...legend);
   }
 
   /** "10 cm = 20 N" at the present scale. */
