@@ -153,7 +153,8 @@ TEST(Kinematics, PosesTwistsAndTheirRates) {
     for (int i = 0; i < s.bodies(); ++i) {
       pose.add((X[i].R - s.work.X[i].R).norm() + (X[i].r - s.work.X[i].r).norm(), seed);
       const int parent = s.model.bodies[i].parent;
-      const SE3 global = parent < 0 ? s.work.X_pb[i] : s.work.X[parent] * s.work.X_pb[i];
+      const SE3 X_pb = pose_in_parent(s.model, s.work, BodyIndex(i));
+      const SE3 global = parent < 0 ? X_pb : s.work.X[parent] * X_pb;
       pose.add((global.R - X[i].R).norm() + (global.r - X[i].r).norm(), seed);
     }
     const auto stacked = [&](double t) {
@@ -281,6 +282,30 @@ TEST(Dynamics, AlgorithmsAgree) {
     result = Ma;
     solve_mass(s.model, s.work, result);
     undone.add((s.work.M * result - Ma).norm() / (s.work.M.norm() * result.norm()), seed);
+  }
+}
+
+TEST(Dynamics, WithTheirOwnKinematics) {
+  // The entries that take q give the same bits as forward_kinematics and then the recursion.
+  for (const auto seed : seeds(1, 50)) {
+    Random random(seed);
+    Scene s(random, {.added_inertia = seed % 2 == 0});
+    const int nv = s.model.nv;
+    Workspace other(s.model);
+    for (int i = 0; i < s.bodies(); ++i)
+      other.external[i] = s.work.external[i] = random.vector6(10);
+    const Vec a = random.vector(nv, 5);
+    Vec ours = Vec::Zero(nv), theirs = Vec::Zero(nv);
+    EXPECT_EQ(other.M.size(), 0);
+    rnea(s.model, a, s.work, ours);
+    rnea(s.model, s.state.q, s.state.v, a, other, theirs);
+    EXPECT_EQ(ours, theirs) << "seed " << seed;
+    aba(s.model, a, s.work, ours);
+    aba(s.model, s.state.q, s.state.v, a, other, theirs);
+    EXPECT_EQ(ours, theirs) << "seed " << seed;
+    EXPECT_EQ(other.M.size(), 0);  // nothing of O(n) makes the dense matrices
+    crba(s.model, s.state.q, other);
+    EXPECT_EQ(s.work.M, other.M) << "seed " << seed;
   }
 }
 
@@ -470,6 +495,7 @@ TEST(Invariance, OfTheInertialFrame) {
       if (!body.parent.valid()) body.placement = Y * body.placement;
     }
     moved.model.gravity = Y.R * s.model.gravity;
+    moved.work = Workspace(moved.model);  // it holds what the recursions read of the model
     moved.update();
     if (s.model.nv == 0) continue;
     mass.add((moved.work.M - s.work.M).norm() / s.work.M.norm(), seed);
@@ -501,6 +527,7 @@ TEST(Invariance, OfTheBodyFrames) {
       body.in_body = y * body.in_body;
       if (body.parent.valid()) body.placement = Y[body.parent] * body.placement;
     }
+    moved.work = Workspace(moved.model);  // it holds what the recursions read of the model
     moved.update();
     if (s.model.nv == 0) continue;
     mass.add((moved.work.M - s.work.M).norm() / s.work.M.norm(), seed);

@@ -14,11 +14,12 @@ namespace {
 
 // The kinematics at the mid-point, for the callback to read; the step's own stays untouched.
 void copy_kinematics(const Workspace& from, Workspace& to) {
-  to.X_pb = from.X_pb;
   to.X = from.X;
   to.V = from.V;
   to.S = from.S;
   to.bias = from.bias;
+  to.motion = from.motion;
+  to.S_I = from.S_I;
   for (Vec6& f : to.external) f.setZero();
 }
 

@@ -1,50 +1,45 @@
 #include "saltus/dynamics/algorithms.h"
 
-#include <Eigen/Cholesky>
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/recursion.h"
 
 namespace saltus {
 
-namespace {
+using recursion::Acceleration;
+using recursion::Wrench;
 
-// Gravity acts on the rigid part of a body's inertia only, at the centre of mass.
-Vec6 gravity_wrench(const Model& model, const Body& b, const SE3& X) {
-  const Vec3 f = b.rigid.mass * (X.R.transpose() * model.gravity);
-  return join(f, b.rigid.com.cross(f));
-}
-
-Vec6 joint_sum(const Workspace& w, const Body& b, VecIn x) {
-  Vec6 sum = Vec6::Zero();
-  for (int k = 0; k < b.nv; ++k) sum += x[b.v0 + k] * w.S.col(b.v0 + k);
-  return sum;
-}
-
-// Velocity-dependent acceleration of a body's joint: (dS/dt) v + V x (S v), Featherstone's c.
-Vec6 velocity_acceleration(const Workspace& w, const Body& b, int i) {
-  const Vec6 V_J =
-      b.parent.valid() ? Vec6(w.V[i] - twist_to_body(w.X_pb[i], w.V[b.parent])) : w.V[i];
-  return w.bias[i] + bracket(w.V[i], V_J);
-}
-
-Mat6 inertia_to_parent(const SE3& X, const Mat6& I) {
-  const Mat6 A = adjoint(X.inverse());
-  return A.transpose() * I * A;
-}
-
-}  // namespace
-
-void rnea(const Model& model, VecIn a, Workspace& w, VecRef tau) {
-  for (int i = 0; i < model.body_count(); ++i) {
-    const Body& b = model.bodies[i];
-    w.A[i] = joint_sum(w, b, a) + velocity_acceleration(w, b, i);
-    if (b.parent.valid()) w.A[i] += twist_to_body(w.X_pb[i], w.A[b.parent]);
-    w.F[i] = b.inertia * w.A[i] + dual_bracket(w.V[i], b.inertia * w.V[i]) -
-             gravity_wrench(model, b, w.X[i]) - w.external[i];
+void rnea(const Model& model, VecIn qdd, Workspace& w, VecRef tau) {
+  const int n = model.body_count();
+  w.acceleration[0] = {-model.gravity, Vec3::Zero()};
+  for (int i = 1; i <= n; ++i) {
+    const Link& k = w.tree.links[i];
+    const LinkMotion& m = w.motion[i];
+    const Acceleration& p = w.acceleration[k.parent];
+    Acceleration& x = w.acceleration[i];
+    x = {p.a + p.alpha.cross(m.r) + m.c_linear, p.alpha + m.c_angular};
+    recursion::add_joint(w, k, qdd.data() + k.v0, x);
+    // Newton: m (a + alpha x c + w x (w x c)); Euler in the body's axes, where J is constant.
+    const Vec3 turning = m.R.transpose() * m.w, alpha = m.R.transpose() * x.alpha;
+    const Vec3 c = m.R * k.com, ma = k.mass * x.a;
+    const Vec3 euler = k.J * alpha + turning.cross(k.J * turning);
+    Wrench& F = w.wrench[i];
+    F.f = ma + k.mass * (x.alpha.cross(c) + m.w.cross(m.w.cross(c)));
+    F.n = m.R * euler + c.cross(ma);
+    if (k.added >= 0) recursion::add_fluid_wrench(model, w, i, x, F);
+    recursion::subtract_external(w, i, F);
   }
-  for (int i = model.body_count() - 1; i >= 0; --i) {
-    const Body& b = model.bodies[i];
-    for (int k = b.v0; k < b.v0 + b.nv; ++k)
-      tau[k] = w.S.col(k).dot(w.F[i]) + model.armature[k] * a[k];
-    if (b.parent.valid()) w.F[b.parent] += wrench_to_parent(w.X_pb[i], w.F[i]);
+  for (int i = n; i >= 1; --i) {
+    const Link& k = w.tree.links[i];
+    const Wrench& F = w.wrench[i];
+    if (k.turns) {
+      tau[k.v0] = w.S_I.col(k.v0).tail<3>().dot(F.n) + model.armature[k.v0] * qdd[k.v0];
+    } else {
+      for (int c = k.v0; c < k.v0 + k.nv; ++c)
+        tau[c] = recursion::along(w.S_I, c, F) + model.armature[c] * qdd[c];
+    }
+    Wrench& p = w.wrench[k.parent];
+    p.f += F.f;
+    p.n += F.n + w.motion[i].r.cross(F.f);
   }
 }
 
@@ -53,123 +48,106 @@ void bias_force(const Model& model, Workspace& w) {
   rnea(model, w.scratch_v, w, w.tau_bias);
 }
 
+namespace {
+
+// The wrenches that unit accelerations of a subtree's velocities ask for, all at one point: plain
+// arrays, so that the loops over them become vector code.
+struct WrenchColumns {
+  double* __restrict f0, * __restrict f1, * __restrict f2;
+  double* __restrict n0, * __restrict n1, * __restrict n2, * __restrict row;
+  explicit WrenchColumns(Mat& x)
+      : f0(x.col(0).data()),
+        f1(x.col(1).data()),
+        f2(x.col(2).data()),
+        n0(x.col(3).data()),
+        n1(x.col(4).data()),
+        n2(x.col(5).data()),
+        row(x.col(6).data()) {}
+
+  void set(int c, const Wrench& F) const {
+    f0[c] = F.f[0], f1[c] = F.f[1], f2[c] = F.f[2];
+    n0[c] = F.n[0], n1[c] = F.n[1], n2[c] = F.n[2];
+  }
+  void move(int first, int last, const Vec3& r) const {  // n += r x f
+    const double x = r[0], y = r[1], z = r[2];
+    for (int c = first; c < last; ++c) {
+      n0[c] += y * f2[c] - z * f1[c];
+      n1[c] += z * f0[c] - x * f2[c];
+      n2[c] += x * f1[c] - y * f0[c];
+    }
+  }
+  void along_turn(int first, int last, const Vec3& s) const {
+    const double x = s[0], y = s[1], z = s[2];
+    for (int c = first; c < last; ++c) row[c] = x * n0[c] + y * n1[c] + z * n2[c];
+  }
+  void along(int first, int last, const Vec6& S) const {
+    const Vec3 t = S.head<3>();
+    along_turn(first, last, S.tail<3>());
+    const double x = t[0], y = t[1], z = t[2];
+    for (int c = first; c < last; ++c) row[c] += x * f0[c] + y * f1[c] + z * f2[c];
+  }
+};
+
+template <class Inertia>
+void mass_matrix(const Model& model, Workspace& w, std::vector<Inertia>& composite) {
+  const WrenchColumns columns(w.columns);
+  const int* velocity = w.tree.velocity.data();
+  for (auto branch = w.tree.order.rbegin(); branch != w.tree.order.rend(); ++branch) {
+    const auto [i, first, last] = *branch;
+    const Link& k = w.tree.links[i];
+    for (int c = 0; c < k.nv; ++c) {
+      Wrench F;
+      composite[i].multiply(w.S_I.col(k.v0 + c).head<3>(), w.S_I.col(k.v0 + c).tail<3>(), F.f, F.n);
+      columns.set(first + c, F);
+    }
+    for (int l = k.v0; l < k.v0 + k.nv; ++l) {
+      if (k.turns)
+        columns.along_turn(first, last, w.S_I.col(l).tail<3>());
+      else
+        columns.along(first, last, w.S_I.col(l));
+      double* column = w.M.col(l).data();
+      for (int c = first; c < last; ++c) column[velocity[c]] = w.M(l, velocity[c]) = columns.row[c];
+      column[l] += model.armature[l];
+    }
+    if (k.parent == 0) continue;
+    composite[k.parent].add_from(composite[i], w.motion[i].r);
+    columns.move(first, last, w.motion[i].r);
+  }
+}
+
+}  // namespace
+
 void crba(const Model& model, Workspace& w) {
-  for (int i = 0; i < model.body_count(); ++i) w.I_a[i] = model.bodies[i].inertia;
-  for (int i = model.body_count() - 1; i >= 0; --i) {
-    const Body& b = model.bodies[i];
-    if (b.parent.valid()) w.I_a[b.parent] += inertia_to_parent(w.X_pb[i], w.I_a[i]);
-    for (int k = b.v0; k < b.v0 + b.nv; ++k) {
-      Vec6 F = w.I_a[i] * w.S.col(k);
-      for (int l = b.v0; l <= k; ++l) w.M(k, l) = w.M(l, k) = w.S.col(l).dot(F);
-      w.M(k, k) += model.armature[k];
-      int child = i;
-      for (int j = b.parent; j >= 0; j = model.bodies[j].parent) {
-        F = wrench_to_parent(w.X_pb[child], F);
-        const Body& above = model.bodies[j];
-        for (int l = above.v0; l < above.v0 + above.nv; ++l)
-          w.M(k, l) = w.M(l, k) = w.S.col(l).dot(F);
-        child = j;
-      }
-    }
-  }
-}
-
-void aba(const Model& model, VecIn tau, Workspace& w, VecRef a) {
   const int n = model.body_count();
-  for (int i = 0; i < n; ++i) {
-    const Body& b = model.bodies[i];
-    w.I_a[i] = b.inertia;
-    w.p_a[i] =
-        dual_bracket(w.V[i], b.inertia * w.V[i]) - gravity_wrench(model, b, w.X[i]) - w.external[i];
-    w.A[i] = velocity_acceleration(w, b, i);
+  if (w.M.rows() != model.nv) w.M.setZero(model.nv, model.nv);
+  for (int i = 1; i <= n; ++i)
+    w.composite[i] = recursion::rigid_inertia(w.tree.links[i], w.motion[i].R);
+  if (w.tree.added.empty()) {
+    mass_matrix(model, w, w.composite);
+    return;
   }
-  for (int i = n - 1; i >= 0; --i) {
-    const Body& b = model.bodies[i];
-    const auto S = w.S.middleCols(b.v0, b.nv);
-    auto U = w.U.middleCols(b.v0, b.nv);
-    Mat6 I = w.I_a[i];
-    Vec6 p = w.p_a[i] + I * w.A[i];
-    if (b.nv > 0) {
-      U.noalias() = w.I_a[i] * S;
-      Mat6 D = Mat6::Identity();
-      D.topLeftCorner(b.nv, b.nv).noalias() = S.transpose() * U;
-      for (int k = 0; k < b.nv; ++k) D(k, k) += model.armature[b.v0 + k];
-      w.D_inv[i] = D.llt().solve(Mat6::Identity());
-      auto u = w.u.segment(b.v0, b.nv);
-      u = tau.segment(b.v0, b.nv);
-      u.noalias() -= S.transpose() * p;
-      const auto D_inv = w.D_inv[i].topLeftCorner(b.nv, b.nv);
-      Columns6 UD;
-      UD.leftCols(b.nv).noalias() = U * D_inv;
-      I.noalias() -= UD.leftCols(b.nv) * U.transpose();
-      p.noalias() += UD.leftCols(b.nv) * u;
-    }
-    if (b.parent.valid()) {
-      w.I_a[b.parent] += inertia_to_parent(w.X_pb[i], I);
-      w.p_a[b.parent] += wrench_to_parent(w.X_pb[i], p);
-    }
+  for (int i = 1; i <= n; ++i) {
+    const RigidAtPoint& r = w.composite[i];
+    w.articulated[i] = {r.mass, r.first, r.J};
+    if (w.tree.links[i].added >= 0) w.articulated[i] += recursion::fluid_inertia(w, i);
   }
-  for (int i = 0; i < n; ++i) {
-    const Body& b = model.bodies[i];
-    Vec6 above = Vec6::Zero();
-    if (b.parent.valid()) above = twist_to_body(w.X_pb[i], w.A[b.parent]);
-    if (b.nv > 0) {
-      Vec6 rhs = Vec6::Zero();
-      rhs.head(b.nv) = w.u.segment(b.v0, b.nv);
-      rhs.head(b.nv).noalias() -= w.U.middleCols(b.v0, b.nv).transpose() * above;
-      a.segment(b.v0, b.nv).noalias() = w.D_inv[i].topLeftCorner(b.nv, b.nv) * rhs.head(b.nv);
-    }
-    w.A[i] += above + joint_sum(w, b, a);
-  }
+  mass_matrix(model, w, w.articulated);
 }
 
-bool factor(const Model& model, VecIn extra, Workspace& w) {
-  // M' = L^T L with L lower triangular and as sparse as the tree (Featherstone 2008, 6.5).
-  const auto& parent = model.v_parent;
-  for (int k = 0; k < model.nv; ++k)
-    for (int l = k; l >= 0; l = parent[l]) w.L(k, l) = w.M(k, l);
-  for (int k = 0; k < model.nv; ++k) w.L(k, k) += extra[k];
-  if (model.any_prescribed)
-    for (int k = 0; k < model.nv; ++k)
-      for (int l = k; l >= 0; l = parent[l])
-        if (model.prescribed[k] || model.prescribed[l]) w.L(k, l) = k == l ? 1 : 0;
-  for (int k = model.nv - 1; k >= 0; --k) {
-    if (!(w.L(k, k) > 0)) return false;
-    const double d = std::sqrt(w.L(k, k));
-    w.L(k, k) = d;
-    for (int i = parent[k]; i >= 0; i = parent[i]) w.L(k, i) /= d;
-    for (int i = parent[k]; i >= 0; i = parent[i])
-      for (int j = i; j >= 0; j = parent[j]) w.L(i, j) -= w.L(k, i) * w.L(k, j);
-  }
-  return true;
+void rnea(const Model& model, VecIn q, VecIn v, VecIn a, Workspace& work, VecRef tau) {
+  move_links(model, q, v, work);
+  rnea(model, a, work, tau);
 }
 
-void solve_mass(const Model& model, const Workspace& w, VecRef x) {
-  const auto& parent = model.v_parent;
-  if (model.any_prescribed)
-    for (int k = 0; k < model.nv; ++k)
-      if (model.prescribed[k]) x[k] = 0;
-  for (int k = model.nv - 1; k >= 0; --k) {  // L^T y = x
-    if (x[k] == 0) continue;
-    x[k] /= w.L(k, k);
-    for (int i = parent[k]; i >= 0; i = parent[i]) x[i] -= w.L(k, i) * x[k];
-  }
-  for (int k = 0; k < model.nv; ++k) {  // L z = y
-    double sum = x[k];
-    for (int i = parent[k]; i >= 0; i = parent[i]) sum -= w.L(k, i) * x[i];
-    x[k] = sum / w.L(k, k);
-  }
+void crba(const Model& model, VecIn q, Workspace& work) {
+  work.scratch_v.setZero();
+  move_links(model, q, work.scratch_v, work);
+  crba(model, work);
 }
 
-void multiply_mass(const Model& model, const Workspace& w, VecIn x, VecRef y) {
-  y.setZero();
-  for (int k = 0; k < model.nv; ++k) {
-    y[k] += w.M(k, k) * x[k];
-    for (int l = model.v_parent[k]; l >= 0; l = model.v_parent[l]) {
-      y[k] += w.M(k, l) * x[l];
-      y[l] += w.M(k, l) * x[k];
-    }
-  }
+void aba(const Model& model, VecIn q, VecIn v, VecIn tau, Workspace& work, VecRef a) {
+  move_links(model, q, v, work);
+  aba(model, tau, work, a);
 }
 
 }  // namespace saltus

@@ -5,40 +5,87 @@
 
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/joint_kinematics.h"
+#include "saltus/dynamics/joint_motion.h"
 
 namespace saltus {
 
-void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& w) {
-  Columns6 S;
-  SE3 X_J;
-  for (int i = 0; i < model.body_count(); ++i) {
-    const Body& b = model.bodies[i];
-    const auto vi = v.segment(b.v0, b.nv);
-    joint_kinematics(b.joint, q.segment(b.q0, b.nq), vi, X_J, S, w.bias[i]);
-    // The joint's frame sits at in_body: poses and twists move there and back.
-    w.X_pb[i] = b.placement * X_J * b.in_body.inverse();
-    for (int k = 0; k < b.nv; ++k) w.S.col(b.v0 + k) = twist_to_parent(b.in_body, Vec6(S.col(k)));
-    w.bias[i] = twist_to_parent(b.in_body, w.bias[i]);
-    Vec6 V_J = Vec6::Zero();
-    for (int k = 0; k < b.nv; ++k) V_J += vi[k] * w.S.col(b.v0 + k);
-    if (b.parent.valid()) {
-      w.X[i] = w.X[b.parent] * w.X_pb[i];
-      w.V[i] = twist_to_body(w.X_pb[i], w.V[b.parent]) + V_J;
-    } else {
-      w.X[i] = w.X_pb[i];
-      w.V[i] = V_J;
+namespace {
+
+// Poses and velocities from the root outwards, inertial axes; where `full`, also what the body's
+// own frame sees.
+template <bool full>
+void move_all(const Model& model, const double* q, const double* v, Workspace& w) {
+  const int n = model.body_count();
+  for (int i = 1; i <= n; ++i) {
+    const Link& k = w.tree.links[i];
+    const LinkMotion& p = w.motion[k.parent];
+    LinkMotion& m = w.motion[i];
+    JointMotion j;
+    if (k.placement_turned)
+      joint_motion(k, p.R * k.placement, q + k.q0, v + k.v0, w.S_I, j);
+    else
+      joint_motion(k, p.R, q + k.q0, v + k.v0, w.S_I, j);
+    if (k.body_turned)
+      m.R.noalias() = j.R * k.body;
+    else
+      m.R = j.R;
+    m.r = p.R * k.offset + j.moved;
+    m.origin = p.origin + m.r;
+    const Vec3 carried = p.w.cross(m.r);
+    m.w = p.w + j.w_rel;
+    m.v = p.v + carried + j.v_rel;
+    m.c_linear = p.w.cross(carried + 2 * j.v_rel);
+    m.c_angular = p.w.cross(j.w_rel);
+    if constexpr (full) {
+      SE3& X = w.X[i - 1];
+      X.R = m.R;
+      X.r = m.origin - m.R * k.point;
+      Vec6& V = w.V[i - 1];
+      const Vec3 turning = m.R.transpose() * m.w;
+      V.tail<3>() = turning;
+      V.head<3>() = m.R.transpose() * m.v - turning.cross(k.point);
+      // Columns that turn against the body; those of other joints are constant there.
+      if (k.joint == JointCase::planar || k.joint == JointCase::floating) {
+        for (int c = k.v0; c < k.v0 + k.nv; ++c) {
+          const Vec3 angular = m.R.transpose() * w.S_I.col(c).tail<3>();
+          w.S.col(c) << m.R.transpose() * w.S_I.col(c).head<3>() - angular.cross(k.point), angular;
+        }
+        w.bias[i - 1].head<3>() = m.R.transpose() * j.v_rel.cross(j.w_rel);
+      }
     }
   }
 }
 
+}  // namespace
+
+void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& w) {
+  move_all<true>(model, q.data(), v.data(), w);
+}
+
+void move_links(const Model& model, VecIn q, VecIn v, Workspace& w) {
+  move_all<false>(model, q.data(), v.data(), w);
+}
+
+SE3 pose_in_parent(const Model& model, const Workspace& w, BodyIndex body) {
+  const BodyIndex parent = model.bodies[body].parent;
+  return parent.valid() ? w.X[parent].inverse() * w.X[body] : w.X[body];
+}
+
 void world_columns(const Model& model, Workspace& w) {
-  for (int k = 0; k < model.nv; ++k)
-    w.S0.col(k) = twist_to_parent(w.X[model.v_body[k]], Vec6(w.S.col(k)));
+  for (int k = 0; k < model.nv; ++k) {
+    const Vec3 angular = w.S_I.col(k).tail<3>(), &point = w.motion[model.v_body[k] + 1].origin;
+    w.S0.col(k) << w.S_I.col(k).head<3>() + point.cross(angular), angular;
+  }
 }
 
 void advance(const Model& model, VecRef q, VecIn v, double dt) {
-  for (const Body& b : model.bodies)
-    if (b.nv > 0) joint_advance(b.joint, q.segment(b.q0, b.nq), v.segment(b.v0, b.nv), dt);
+  for (const Body& b : model.bodies) {
+    if (b.nv == 0) continue;
+    if (b.nv == 1)
+      q[b.q0] += dt * v[b.v0];
+    else
+      joint_advance(b.joint, q.segment(b.q0, b.nq), v.segment(b.v0, b.nv), dt);
+  }
 }
 
 namespace {

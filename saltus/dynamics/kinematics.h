@@ -4,8 +4,12 @@
 
 namespace saltus {
 
-// Fills X_pb, X, V, S and bias for the configuration q and velocity v.
+// Fills X, V, S and bias, and motion and S_I, for the configuration q and velocity v.
 void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& work);
+// Fills motion and S_I only: all that the recursions need.
+void move_links(const Model& model, VecIn q, VecIn v, Workspace& work);
+// Of a body in the parent of its tree joint; needs forward_kinematics.
+[[nodiscard]] SE3 pose_in_parent(const Model& model, const Workspace& work, BodyIndex body);
 // Fills S0; needs forward_kinematics.
 void world_columns(const Model& model, Workspace& work);
 

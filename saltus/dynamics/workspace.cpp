@@ -1,15 +1,32 @@
 #include "saltus/dynamics/workspace.h"
 
+#include "saltus/dynamics/joint_kinematics.h"
+
 namespace saltus {
 
-Workspace::Workspace(const Model& model) {
+Workspace::Workspace(const Model& model) : tree(model) {
   const int n = model.body_count();
-  for (auto* x : {&X_pb, &X}) x->assign(n, SE3{});
-  for (auto* x : {&V, &bias, &external, &A, &F, &p_a}) x->assign(n, Vec6::Zero());
-  for (auto* x : {&I_a, &D_inv}) x->assign(n, Mat6::Zero());
-  for (auto* x : {&S, &S0, &U}) x->setZero(6, model.nv);
-  for (auto* x : {&M, &L}) x->setZero(model.nv, model.nv);
-  for (auto* x : {&tau_bias, &u, &column, &tau, &scratch_v}) x->setZero(model.nv);
+  X.assign(n, SE3{});
+  for (auto* x : {&V, &bias, &external}) x->assign(n, Vec6::Zero());
+  motion.resize(n + 1);
+  acceleration.assign(n + 1, {Vec3::Zero(), Vec3::Zero()});
+  wrench.assign(n + 1, {Vec3::Zero(), Vec3::Zero()});
+  composite.resize(n + 1);
+  articulated.resize(n + 1);
+  D.assign(n + 1, Mat6::Zero());
+  for (auto* x : {&S, &S_I, &S0, &U}) x->setZero(6, model.nv);
+  columns.setZero(model.nv, 7);
+  for (auto* x : {&tau_bias, &u, &d_inv, &column, &tau, &scratch_v}) x->setZero(model.nv);
+  // Most joints' columns are constant in the body's frame; forward_kinematics writes the others.
+  const State zero = make_state(model);
+  for (const Body& b : model.bodies) {
+    SE3 pose;
+    Columns6 own = Columns6::Zero();
+    Vec6 none;
+    joint_kinematics(b.joint, zero.q.segment(b.q0, b.nq), zero.v.segment(b.v0, b.nv), pose, own,
+                     none);
+    for (int k = 0; k < b.nv; ++k) S.col(b.v0 + k) = twist_to_parent(b.in_body, own.col(k));
+  }
 }
 
 }  // namespace saltus

@@ -3,35 +3,47 @@
 #pragma once
 #include <vector>
 
+#include "saltus/dynamics/tree.h"
 #include "saltus/model/model.h"
 #include "saltus/model/state.h"
 
 namespace saltus {
 
 struct Workspace {
+  Tree tree;  // the Model as the recursions read it
   // <- forward_kinematics
-  std::vector<SE3> X_pb;   // body in its parent
   std::vector<SE3> X;      // body in the inertial frame
   std::vector<Vec6> V;     // twist of the body
   Mat6X S;                 // 6 x nv: joint columns, body frame
   std::vector<Vec6> bias;  // (dS/dt) v of the body's joint
+  // <- forward_kinematics, or move_links alone
+  std::vector<LinkMotion> motion;  // inertial axes, at the joints' points; the world first
+  Mat6X S_I;                       // 6 x nv: joint columns there
   // <- world_columns
   Mat6X S0;  // 6 x nv: joint columns as twists of the inertial frame at its origin
-  // <- crba
+  // <- crba (nv x nv from its first call on; empty before)
   Mat M;  // mass matrix, armature included [kg, kg m, kg m^2]
-  // <- factor
+  // <- factor (as M)
   Mat L;  // M' = L^T L, tree-sparse; M' = M with prescribed rows made trivial
   // <- bias_force / rnea
   Vec tau_bias;  // C(q, v) v - gravity - external: M a + tau_bias = tau
   // Input: wrenches on bodies from outside, body frame at its origin [N, N m]
   std::vector<Vec6> external;
-  // Scratch of the recursions.
-  std::vector<Vec6> A, F;
-  std::vector<Mat6> I_a;  // composite or articulated inertia
-  std::vector<Vec6> p_a;
-  Mat6X U;  // articulated I S
-  std::vector<Mat6> D_inv;
-  Vec u, column, tau, scratch_v;
+  // Scratch of the recursions: inertial axes, at the joints' points, the world first.
+  struct Wrench {
+    Vec3 f, n;
+  };
+  struct Acceleration {
+    Vec3 a, alpha;
+  };
+  std::vector<Acceleration> acceleration;  // the world falls upwards: gravity is its acceleration
+  std::vector<Wrench> wrench;
+  std::vector<RigidAtPoint> composite;        // crba
+  std::vector<SymmetricInertia> articulated;  // aba; crba with added mass
+  Mat6X U;                                    // articulated I S
+  std::vector<Mat6> D;  // aba: factor of S' I S of joints with several columns
+  Mat columns;          // crba: a wrench a velocity (f, n, depth first) and one row of M
+  Vec u, d_inv, column, tau, scratch_v;
 
   explicit Workspace(const Model& model);
 };

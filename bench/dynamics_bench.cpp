@@ -1,0 +1,81 @@
+// RNEA, CRBA and ABA with the kinematics they need, beside Pinocchio and Simbody.
+#include <array>
+#include <memory>
+
+#include "bench/dynamics_peers.h"
+#include "bench/models.h"
+#include "bench/register.h"
+#include "saltus/dynamics/algorithms.h"
+#include "saltus/dynamics/kinematics.h"
+
+namespace saltus::bench {
+namespace {
+
+struct Case {
+  Model model;
+  State state;
+  Workspace work;
+  Vec in, out;
+  explicit Case(Model m)
+      : model(std::move(m)),
+        state(some_state(model)),
+        work(model),
+        in(Vec::LinSpaced(model.nv, -1, 1)),
+        out(Vec::Zero(model.nv)) {}
+};
+
+template <class F>
+void add_ours(const std::string& name, const std::shared_ptr<Case>& c, F run) {
+  add("dynamics/" + name + "/saltus", [c, run](benchmark::State& timer) {
+    for (auto _ : timer) {
+      run(*c);
+      benchmark::DoNotOptimize(c->out.data());
+      benchmark::ClobberMemory();
+    }
+  });
+}
+
+void add_saltus(const std::string& name, const Model& model) {
+  const auto c = std::make_shared<Case>(model);
+  add_ours(name + " FK", c,
+           [](Case& x) { forward_kinematics(x.model, x.state.q, x.state.v, x.work); });
+  add_ours(name + " RNEA", c,
+           [](Case& x) { rnea(x.model, x.state.q, x.state.v, x.in, x.work, x.out); });
+  if (model.nv <= 200) {
+    add_ours(name + " CRBA", c, [](Case& x) { crba(x.model, x.state.q, x.work); });
+  }
+  add_ours(name + " ABA", c,
+           [](Case& x) { aba(x.model, x.state.q, x.state.v, x.in, x.work, x.out); });
+}
+
+}  // namespace
+
+Vec inverse_dynamics(const Model& model, const Vec& a) {
+  const State state = some_state(model);
+  Workspace work(model);
+  Vec tau = Vec::Zero(model.nv);
+  rnea(model, state.q, state.v, a, work, tau);
+  return tau;
+}
+
+}  // namespace saltus::bench
+
+int main(int argc, char** argv) {
+  using namespace saltus::bench;
+  struct Named {
+    const char* name;
+    saltus::Model model;
+  };
+  const std::array models{Named{"quadruped", quadruped()}, Named{"chain100", chain(100)},
+                          Named{"chain1000", chain(1000)}};
+  for (const auto& [name, model] : models) {
+    add_saltus(name, model);
+    // Pinocchio's Data has tensors of nv^3 numbers: 8 GB each for the long chain.
+    if (model.nv <= 200) add_pinocchio(name, model);
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

@@ -1,0 +1,21 @@
+// Google Benchmark with our habits: every case is repeated, ours and the peers' take turns at
+// random, and the least of the repetitions counts, so that a busy machine does not decide.
+// A name is "group/case/engine"; `saltus bench` compares the engines of one group and case.
+#pragma once
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace saltus::bench {
+
+template <class F>
+benchmark::internal::Benchmark* add(const std::string& name, F&& run) {
+  return benchmark::RegisterBenchmark(name.c_str(), std::forward<F>(run))
+      ->ComputeStatistics("min", [](const std::vector<double>& x) {
+        return *std::min_element(x.begin(), x.end());
+      });
+}
+
+}  // namespace saltus::bench

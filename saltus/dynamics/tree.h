@@ -1,0 +1,73 @@
+// What the recursions read of a Model, flat and in the order they read it. Built once by the
+// Workspace; a Model does not change afterwards.
+//
+// A body's *point* is the origin of its own joint's frame. Seen from there, in axes that do not
+// turn, a revolute joint has no linear column and going to the parent is a translation.
+#pragma once
+#include <vector>
+
+#include "saltus/lie/articulated.h"
+#include "saltus/model/model.h"
+
+namespace saltus {
+
+enum class JointCase : unsigned char {
+  fixed,
+  revolute_x,  // an axis that is a unit vector of the joint's frame turns two columns only
+  revolute_y,
+  revolute_z,
+  revolute,
+  prismatic,
+  planar,
+  spherical,
+  floating,
+  carrier
+};
+
+struct Link {
+  int parent = 0;  // in the table of links, where 0 is the world and body i is i + 1
+  int q0 = 0, v0 = 0, nv = 0;
+  JointCase joint = JointCase::fixed;
+  bool turns = false;                                  // one column, angular only
+  bool placement_turned = false, body_turned = false;  // else those rotations are the identity
+  int added = -1;                                      // in Tree::added
+  double mass = 0;                                     // rigid part [kg]
+  Vec3 offset = Vec3::Zero();  // from the parent's point to this joint's base, parent's axes [m]
+  Vec3 com = Vec3::Zero();     // from the point, body axes [m]
+  Sym3 J;                      // rigid part about the point, body axes [kg m^2]
+  Vec3 axis = Vec3::Zero();    // of a one-column joint, joint frame
+  Vec3 point = Vec3::Zero();   // of the joint in the body [m]
+  Mat3 placement = Mat3::Identity();  // of the joint's frame in the parent
+  Mat3 body = Mat3::Identity();       // of the body in the joint's moved frame
+};
+
+struct Tree {
+  std::vector<Link> links;  // the world first
+  // Depth first: a subtree is a range of `order`, and its velocities a range of `velocity`.
+  struct Branch {
+    int link = 0;
+    int first = 0, last = 0;  // its own velocities' and, up to `last`, its subtree's
+  };
+  std::vector<Branch> order;
+  std::vector<int> velocity;
+  std::vector<Mat6> added;  // what a body's inertia has beyond the rigid part, at its origin
+
+  explicit Tree(const Model& model);
+
+ private:
+  void sort_depth_first();
+};
+
+// Where a body is and how it moves: inertial axes, at its point. <- forward_kinematics
+struct LinkMotion {
+  Mat3 R = Mat3::Identity();   // body axes in the inertial frame
+  Vec3 r = Vec3::Zero();       // from the parent's point [m]
+  Vec3 origin = Vec3::Zero();  // the point [m]
+  Vec3 w = Vec3::Zero();       // angular velocity
+  Vec3 v = Vec3::Zero();       // velocity of the point
+  // Acceleration that velocities alone give over the parent's, of the point and angular:
+  // w_p x (w_p x r + 2 v_rel) and w_p x w_rel.
+  Vec3 c_linear = Vec3::Zero(), c_angular = Vec3::Zero();
+};
+
+}  // namespace saltus
