@@ -12,7 +12,7 @@ namespace saltus {
 Assembly::Assembly(const Model& model) {
   const int rows = model.lambda_rows, blocks = static_cast<int>(model.slots.size());
   problem.reserve(rows, blocks, model.nv);
-  for (Vec* x : {&Lambda, &restitution, &gamma_S}) x->setZero(rows);
+  for (Vec* x : {&Lambda, &restitution, &gamma_S, &rate_start}) x->setZero(rows);
   slot.reserve(blocks);
   points.resize(model.contact_slots);
   tangent.assign(model.contact_slots, Vec3::UnitX());
@@ -89,6 +89,15 @@ struct Assembler {
     columns.setZero();
     return columns;
   }
+  // W_M turned on the way from q_S; by as much again it turns on the way to q_E. So that the
+  // joint's rate vanishes at the end, it is now the opposite of what v_S would have here.
+  void at_the_end(const BlockSlot& s) const {
+    if (!out.joints_at_end) return;
+    for (int i = 0; i < s.rows; ++i) {
+      const int row = last_row() + i;
+      out.problem.b[row] = out.problem.W.col(row).dot(state.v) - out.rate_start[s.row + i];
+    }
+  }
   int last_row() const { return out.problem.blocks.back().row; }
 
   double length_of(const Coordinate& c) const { return c.rotational ? model.length_scale : 1; }
@@ -106,6 +115,8 @@ struct Assembler {
       auto columns = open(k, Bilateral{1}, 0, length_of(c));
       add_coordinate_row(model, w, CoordinateIndex(s.index), columns.col(0));
       out.problem.b[last_row()] = -terms[s.index].prescribed_rate;
+      if (out.joints_at_end)
+        out.problem.b[last_row()] += columns.col(0).dot(state.v) - terms[s.index].rate_start;
     } else if (terms[s.index].linear.gain > 0) {
       impedance(k, Bilateral{1}, terms[s.index].linear, s.index);
     }
@@ -162,11 +173,13 @@ struct Assembler {
       case BlockKind::cut_translation: {
         auto columns = open(k, Bilateral{s.rows});
         add_cut_translation_rows(model, w, model.cuts[s.index], columns);
+        at_the_end(s);
         break;
       }
       case BlockKind::cut_rotation: {
         auto columns = open(k, Bilateral{s.rows}, 0, model.length_scale);
         add_cut_rotation_rows(model, w, model.cuts[s.index], columns);
+        at_the_end(s);
         break;
       }
       case BlockKind::coordinate: coordinate(k, s); break;

@@ -16,6 +16,7 @@ struct CoordinateTerms {
   Impedance linear;            // everything without a bound: spring, damper, armature, motor
   Impedance limited;           // a motor with a torque limit
   double prescribed_rate = 0;  // at the end, for prescribed cut coordinates
+  double rate_start = 0;       // at the start, for the same
 };
 
 struct Assembly {
@@ -28,6 +29,8 @@ struct Assembly {
   std::vector<ContactPoint> supports;  // point and normal of every support <- assemble
   std::vector<Vec3> support_tangent;   // and its T1 <- assemble
   Vec gamma_S;                         // W' v_S per row           <- assemble
+  Vec rate_start;                      // W(q_S)' v_S of the cuts' rows, as in State::Lambda; input
+  bool joints_at_end = true;           // joints' rates vanish at q_E, or as P0 prints, at q_M
 
   explicit Assembly(const Model& model);
 };
@@ -42,7 +45,8 @@ void find_contacts(const Model& model, const Workspace& work, std::vector<Contac
 // The blocks that may act in a step of length dt from `state`: cuts, implicit joint terms, motors
 // with limits, joint friction, closed limits, supports, closed contacts. A contact is closed by
 // its gap at the mid-point, and a loaded one stays until its impulse vanishes. Fills blocks, W, b,
-// restitution and the warm start; needs world_columns at the mid-point and find_contacts.
+// restitution and the warm start; needs world_columns at the mid-point, find_contacts and the
+// rates of the cuts at the start (theory.md, section 11: joints).
 void assemble(const Model& model, const State& state, const std::vector<CoordinateTerms>& terms,
               double dt, const Workspace& work, Assembly& assembly);
 

@@ -11,7 +11,7 @@ namespace saltus {
 
 CutFrames cut_frames(const Model&, const Workspace& w, const Cut& cut) {
   return {cut.parent.valid() ? w.X[cut.parent] * cut.placement : cut.placement,
-          w.X[cut.child] * cut.in_body};
+          cut.child.valid() ? w.X[cut.child] * cut.in_body : cut.in_body};
 }
 
 namespace {
@@ -30,6 +30,14 @@ void add_relative_row(const Model& model, const Workspace& w, const Cut& cut, co
                       VecRef column) {
   add_wrench_row(model, w, cut.child, wrench, 1.0, column);
   add_wrench_row(model, w, cut.parent, wrench, -1.0, column);
+}
+
+// The same row applied to the velocities of the last forward_kinematics.
+double relative_rate(const Workspace& w, const Cut& cut, const Vec6& wrench) {
+  const auto along = [&](BodyIndex body) {
+    return body.valid() ? wrench.dot(twist_to_parent(w.X[body], w.V[body])) : 0.0;
+  };
+  return along(cut.child) - along(cut.parent);
 }
 
 // Direction of a cut coordinate in the inertial frame; rotational ones act as pure moments.
@@ -82,15 +90,14 @@ void cut_translation_gap(const Model& model, const Workspace& w, const Cut& cut,
   for (int i = 0; i < cut.translations; ++i) gap[i] = cut.axes.col(i).dot(d);
 }
 
-void add_cut_translation_rows(const Model& model, const Workspace& w, const Cut& cut,
-                              Eigen::Ref<Mat> columns) {
+namespace {
+
+template <class Use>  // use(row, wrench)
+void each_translation_row(const Model& model, const Workspace& w, const Cut& cut, const Use& use) {
   const CutFrames f = cut_frames(model, w, cut);
   for (int i = 0; i < cut.translations; ++i)
-    add_relative_row(model, w, cut, translation_wrench(f.parent.R * cut.axes.col(i), f.child.r),
-                     columns.col(i));
+    use(i, translation_wrench(f.parent.R * cut.axes.col(i), f.child.r));
 }
-
-namespace {
 
 // Two directions across the axis, in the parent's joint frame.
 std::pair<Vec3, Vec3> across(const Vec3& axis) {
@@ -118,13 +125,13 @@ void cut_rotation_gap(const Model& model, const Workspace& w, const Cut& cut, Ve
   }
 }
 
-void add_cut_rotation_rows(const Model& model, const Workspace& w, const Cut& cut,
-                           Eigen::Ref<Mat> columns) {
+namespace {
+
+template <class Use>
+void each_rotation_row(const Model& model, const Workspace& w, const Cut& cut, const Use& use) {
   if (cut.rotations == 0) return;
   const CutFrames f = cut_frames(model, w, cut);
-  const auto add = [&](int i, const Vec3& axis) {
-    add_relative_row(model, w, cut, join(Vec3::Zero(), axis), columns.col(i));
-  };
+  const auto add = [&](int i, const Vec3& axis) { use(i, Vec6(join(Vec3::Zero(), axis))); };
   if (cut.rotation == RotationRows::tilt) {
     const auto [u, s] = across(cut.axis);
     const Vec3 turned = f.child.R * cut.axis;
@@ -137,6 +144,32 @@ void add_cut_rotation_rows(const Model& model, const Workspace& w, const Cut& cu
     const Mat3 rate = dexp_inv_so3(-log_so3(f.parent.R.transpose() * f.child.R));
     for (int i = 0; i < 3; ++i) add(i, f.parent.R * rate.row(i).transpose());
   }
+}
+
+}  // namespace
+
+void add_cut_translation_rows(const Model& model, const Workspace& w, const Cut& cut,
+                              Eigen::Ref<Mat> columns) {
+  each_translation_row(model, w, cut, [&](int i, const Vec6& wrench) {
+    add_relative_row(model, w, cut, wrench, columns.col(i));
+  });
+}
+
+void add_cut_rotation_rows(const Model& model, const Workspace& w, const Cut& cut,
+                           Eigen::Ref<Mat> columns) {
+  each_rotation_row(model, w, cut, [&](int i, const Vec6& wrench) {
+    add_relative_row(model, w, cut, wrench, columns.col(i));
+  });
+}
+
+void cut_translation_rate(const Model& model, const Workspace& w, const Cut& cut, VecRef rate) {
+  each_translation_row(model, w, cut,
+                       [&](int i, const Vec6& wrench) { rate[i] = relative_rate(w, cut, wrench); });
+}
+
+void cut_rotation_rate(const Model& model, const Workspace& w, const Cut& cut, VecRef rate) {
+  each_rotation_row(model, w, cut,
+                    [&](int i, const Vec6& wrench) { rate[i] = relative_rate(w, cut, wrench); });
 }
 
 void update_turns(const Model& model, const Workspace& w, VecIn q, VecIn before,

@@ -23,6 +23,9 @@ struct CutFrames {
 // Gaps of a cut (P0 eq. 12): translation rows in the parent joint frame, rotation rows.
 void cut_translation_gap(const Model& model, const Workspace& work, const Cut& cut, VecRef gap);
 void cut_rotation_gap(const Model& model, const Workspace& work, const Cut& cut, VecRef gap);
+// Rates of the gaps at the velocities of the last forward_kinematics.
+void cut_translation_rate(const Model& model, const Workspace& work, const Cut& cut, VecRef rate);
+void cut_rotation_rate(const Model& model, const Workspace& work, const Cut& cut, VecRef rate);
 // Adds the rows of the gaps' rates; `columns` has one column a row.
 void add_cut_translation_rows(const Model& model, const Workspace& work, const Cut& cut,
                               Eigen::Ref<Mat> columns);

@@ -8,6 +8,7 @@
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/solvers/condense.h"
 
 namespace saltus {
 
@@ -22,6 +23,7 @@ StepWorkspace::StepWorkspace(const Model& model)
   values_start.setZero(n);
   motor_force.setZero(n);
   q_M.setZero(model.nq);
+  q_W.setZero(model.nq);
   for (Vec* x :
        {&v_S, &v_E, &v_free, &v_before, &extra, &impulse, &start_impulse, &tau_user, &rhs, &drive})
     x->setZero(model.nv);
@@ -48,6 +50,28 @@ struct Stepper {
       if (const int i = m.coordinates[p.coordinate].q_index; i >= 0) q[i] = value(p.r, at);
   }
 
+  // Rates of the cut joints and of prescribed cut coordinates at q_S.
+  void start_rates() {
+    for (const BlockSlot& slot : m.slots) {
+      auto rate = w.assembly.rate_start.segment(slot.row, slot.rows);
+      if (slot.kind == BlockKind::cut_translation)
+        cut_translation_rate(m, w.work, m.cuts[slot.index], rate);
+      else if (slot.kind == BlockKind::cut_rotation)
+        cut_rotation_rate(m, w.work, m.cuts[slot.index], rate);
+      else
+        break;  // cuts come first
+    }
+    for (const Prescribed& p : act.prescribed)
+      w.terms[p.coordinate].rate_start = coordinate_rate(m, w.work, s.v, p.coordinate);
+  }
+
+  // q_M leaves a loop open by O(dt^2). Rows that depend on each other only where the loop is
+  // closed (Bricard's) would then pass for independent and lock the mechanism.
+  void close_loops() {
+    for (const Prescribed& p : act.prescribed) w.projection.target[p.coordinate] = value(p.r, t.M);
+    (void)close_joints(m, w.q_W, s.v, s.turns, w.work, w.projection);
+  }
+
   void start() {  // q_M = q_S (+) dt/2 v_S
     w.v_S = s.v;
     if (!w.energy_known || (!m.cuts.empty())) {
@@ -56,11 +80,14 @@ struct Stepper {
         w.values_start[c] = coordinate_value(m, w.work, s.q, s.turns, CoordinateIndex(c));
       if (!w.energy_known)
         w.energy = kinetic_energy(m, s.v, w.work) + potential_energy(m, s.q, s.turns, w.work);
+      start_rates();
     }
     w.q_M = s.q;
     advance(m, w.q_M, s.v, 0.5 * o.dt);
     place_prescribed(w.q_M, t.M);
-    forward_kinematics(m, w.q_M, s.v, w.work);
+    w.q_W = w.q_M;
+    forward_kinematics(m, w.q_W, s.v, w.work);
+    if (m.has_loops) close_loops();
     world_columns(m, w.work);
     crba(m, w.work);
   }
@@ -153,11 +180,43 @@ struct Stepper {
     for (int i = 0; i < 12; ++i) {
       w.v_before = w.v_free;
       w.v_E = 0.5 * (s.v + w.v_free);
-      forward_kinematics(m, w.q_M, w.v_E, w.work);
+      forward_kinematics(m, w.q_W, w.v_E, w.work);
       free_velocity();
       const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
       if (!(change > 1e-15 * (1 + w.v_free.lpNorm<Eigen::Infinity>()))) break;
     }
+  }
+
+  // A redundant row asks of the end velocity what the others ask, or no velocity would do.
+  void consistent_joints() {
+    Inclusion& p = w.assembly.problem;
+    int n = 0;  // rows of cuts: the first of the problem, of the direct ones and of State::Lambda
+    for (const Cut& cut : m.cuts) n += cut.translations + cut.rotations;
+    auto rates = w.assembly.rate_start.head(n);
+    p.b.head(n) += rates;
+    imply_redundant(p, w.solver, n, rates);
+    p.b.head(n) -= rates;
+  }
+
+  // The same fixed point with the impulses of the joints in the mean velocity: without them the
+  // quadratic terms of a loop would be off by O(dt).
+  void smooth_velocity_of_joints() {
+    Inclusion& p = w.assembly.problem;
+    factor_bilaterals(p, w.solver);
+    if (w.solver.redundant > 0 && w.assembly.joints_at_end) consistent_joints();
+    for (int i = 0; i < 12; ++i) {
+      w.v_before = w.v_free;
+      w.v_E = w.v_free;
+      add_bilateral_impulses(p, w.solver, w.v_E);
+      w.v_E = 0.5 * (s.v + w.v_E);
+      forward_kinematics(m, w.q_W, w.v_E, w.work);
+      free_velocity();
+      const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
+      if (!(change > 1e-14 * (1 + w.v_free.lpNorm<Eigen::Infinity>()))) break;
+    }
+    p.v_free = w.v_free;
+    p.c.head(p.rows) = p.b.head(p.rows);
+    p.c.head(p.rows).noalias() += p.W.leftCols(p.rows).transpose() * w.v_free;
   }
 
   [[nodiscard]] bool form_G() const { return options_of(o.solver).on == ProxOptions::On::delassus; }
@@ -191,7 +250,8 @@ struct Stepper {
 
   // Work of every block over the step: Lambda . (gamma_S + gamma_E)/2 is exactly its share of the
   // change of v' M(q_M) v / 2.
-  void block_work(EnergyTerms& e) {
+  void block_work(StepReport& report) {
+    EnergyTerms& e = report.energy;
     const Inclusion& p = w.assembly.problem;
     for (std::size_t b = 0; b < p.blocks.size(); ++b) {
       const Block& k = p.blocks[b];
@@ -214,6 +274,11 @@ struct Stepper {
         case BlockKind::coordinate:
           if (m.coordinates[m.slots[w.assembly.slot[b]].index].dof.prescribed) e.prescribed += sum;
           break;  // impedances: joint_work
+        case BlockKind::cut_translation:
+        case BlockKind::cut_rotation:
+          e.joints += sum;
+          report.cut_work += sum;
+          break;
         default: e.joints += sum;
       }
     }
@@ -265,7 +330,7 @@ struct Stepper {
     if (!act.user) return;
     w.rhs = 0.5 * (w.v_S + w.v_E);
     e.external += o.dt * w.tau_user.dot(w.rhs);
-    forward_kinematics(m, w.q_M, w.rhs, w.work);
+    forward_kinematics(m, w.q_W, w.rhs, w.work);
     for (int i = 0; i < m.body_count(); ++i)
       e.external += o.dt * w.work.external[i].dot(w.work.V[i]);
   }
@@ -277,7 +342,7 @@ struct Stepper {
 
   void finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
     EnergyTerms& e = report.energy;
-    block_work(e);
+    block_work(report);
     joint_work(e);
     drive_work(e);
     external_work(e);
@@ -318,6 +383,7 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
   const double t_E = s.t0 + static_cast<double>(s.step + 1) * o.dt;
   Stepper k{m, act, s, w, o, {s.t, 0.5 * (s.t + t_E), t_E}};
   StepReport report;
+  w.assembly.joints_at_end = o.projection != Projection::root_fixed;
   k.start();        // q_M; kinematics and M there
   k.joint_terms();  // springs, dampers, motors
   k.user_forces();
@@ -329,6 +395,7 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
   find_contacts(m, w.work, w.assembly.points);
   assemble(m, s, w.terms, o.dt, w.work, w.assembly);
   condense_mass(m, w.work, w.v_free, k.form_G(), w.assembly.problem);
+  if (m.has_loops || (!m.cuts.empty() && m.quadratic_terms)) k.smooth_velocity_of_joints();
   report.impact = resolve(o.impact, m, o.solver, w.assembly, w.impact, w.solver);
   if (const int b = report.solve().worst_block; b >= 0) report.worst_slot = w.assembly.slot[b];
   k.end_velocity();  // v_E = v_free + M^-1 W Lambda

@@ -9,6 +9,18 @@
 
 namespace saltus {
 
+namespace {
+
+// Newton's method converges quadratically from gaps of O(dt^2): one or two rounds reach rounding.
+constexpr int max_rounds = 8;
+constexpr double joint_target = 1e-12;    // [m]
+constexpr double contact_target = 1e-10;  // [m]
+// Open by g, rows that depend on each other where the joints are closed seem independent by about
+// g^2; a correction along them would be of the size of g itself.
+constexpr double rank_tolerance = 1e-8;
+
+}  // namespace
+
 ProjectionWorkspace::ProjectionWorkspace(const Model& model)
     : assembly(model),
       zero(Vec::Zero(model.nv)),
@@ -17,15 +29,11 @@ ProjectionWorkspace::ProjectionWorkspace(const Model& model)
       sticking(model.contact_slots, 0),
       target(Vec::Zero(static_cast<Eigen::Index>(model.coordinates.size()))) {
   solver.reserve(model.lambda_rows, static_cast<int>(model.slots.size()) * 2, model.nv);
+  solver.rank_tolerance = rank_tolerance;
   assembly.problem.reserve(model.lambda_rows, static_cast<int>(model.slots.size()) * 2, model.nv);
 }
 
 namespace {
-
-// Newton's method converges quadratically from gaps of O(dt^2): one or two rounds reach rounding.
-constexpr int max_rounds = 8;
-constexpr double joint_target = 1e-12;    // [m]
-constexpr double contact_target = 1e-10;  // [m]
 
 struct Violation {
   double joint = 0, penetration = 0, contact = 0;  // contact: also gaps of persistent contacts
@@ -38,6 +46,7 @@ struct Corrector {
   const std::vector<std::int32_t>& turns;
   Workspace& w;
   ProjectionWorkspace& p;
+  bool joints_only = false;
 
   double limit_gap(VecIn q, const BlockSlot& s) const {
     const JointDof& dof = model.coordinates[s.index].dof;
@@ -68,11 +77,13 @@ struct Corrector {
   Violation measure(VecIn q) {
     Violation worst;
     Vec6 gap;
-    find_contacts(model, w, p.assembly.points);
+    if (!joints_only) find_contacts(model, w, p.assembly.points);
     for (std::size_t i = 0; i < model.slots.size(); ++i) {
       const BlockSlot& s = model.slots[i];
       if (bilateral_gap(q, s, gap.head(s.rows))) {
         worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
+      } else if (joints_only) {
+        continue;
       } else if (s.kind == BlockKind::contact) {
         const int k = model.pairs[s.index].slot0 + s.feature;
         const double g = p.assembly.points[k].gap;
@@ -129,6 +140,8 @@ struct Corrector {
         else
           add_coordinate_row(model, w, CoordinateIndex(s.index), columns.col(0));
         p.assembly.problem.b.segment(p.assembly.problem.rows - s.rows, s.rows) = gap.head(s.rows);
+      } else if (joints_only) {
+        continue;
       } else if (s.kind == BlockKind::joint_limit && limit_gap(q, s) < 0) {
         auto columns = open(Unilateral{});
         add_coordinate_row(model, w, CoordinateIndex(s.index), columns.col(0));
@@ -160,6 +173,7 @@ struct Corrector {
   // P0 section VI-C: orientations and the first link kept.
   void close_joints_from_root(VecRef q) {
     for (const Cut& cut : model.cuts) {
+      if (cut.loop) continue;  // moving one body does not close it
       const CutFrames f = cut_frames(model, w, cut);
       const Vec3 d = f.parent.R.transpose() * (f.child.r - f.parent.r);
       Vec3 blocked = Vec3::Zero();
@@ -178,7 +192,7 @@ struct Corrector {
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
                          const std::vector<std::int32_t>& turns, Workspace& work,
                          ProjectionWorkspace& scratch) {
-  Corrector corrector{model, v, turns, work, scratch};
+  Corrector corrector{model, v, turns, work, scratch, false};
   Violation now = corrector.measure(q);
   ProjectionReport report;
   report.raw_penetration = now.penetration;
@@ -198,6 +212,20 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
   report.penetration = now.penetration;
   report.joint_gap = now.joint;
   report.deepest = now.deepest;
+  return report;
+}
+
+ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
+                              const std::vector<std::int32_t>& turns, Workspace& work,
+                              ProjectionWorkspace& scratch) {
+  Corrector corrector{model, v, turns, work, scratch, true};
+  ProjectionReport report;
+  report.raw_joint_gap = report.joint_gap = corrector.measure(q).joint;
+  while (report.joint_gap > joint_target && report.iterations < max_rounds) {
+    corrector.correct(q);
+    report.joint_gap = corrector.measure(q).joint;
+    ++report.iterations;
+  }
   return report;
 }
 

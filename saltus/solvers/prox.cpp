@@ -101,6 +101,7 @@ SolveReport iterate(const Inclusion& p, VecRef Lambda, const ProxOptions& o, boo
   for (int i = 0; i < form.n; ++i) w.Lambda[i] = Lambda[w.iterated_rows[i]];
   SolveReport report;
   report.converged = form.n == 0;
+  report.redundant = w.redundant;
   form.start();
   const auto judge = [&] {
     expand(Lambda, w);

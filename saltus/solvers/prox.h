@@ -35,6 +35,7 @@ struct SolveReport {
   double residual = 0;   // [m/s]
   int worst_block = -1;  // of the problem
   bool converged = true;
+  int redundant = 0;  // direct rows that others imply: how their load is shared is indeterminate
 };
 
 // Lambda holds the start value (warm start) and receives the solution.
