@@ -37,7 +37,9 @@ void read_metric(Fields& f, Metric& m) {
                    {"first-pass", kind(Kind::first_pass, probe, axis, value)},
                    {"mean-force", kind(Kind::mean_force, on, window)},
                    {"work", kind(Kind::work, window)},
-                   {"cost-of-transport", kind(Kind::cost_of_transport, probe, window)}});
+                   {"cost-of-transport", kind(Kind::cost_of_transport, probe, window)},
+                   {"joint-gap", kind(Kind::joint_gap)},
+                   {"energy-drift", kind(Kind::energy_drift)}});
 }
 
 namespace {
@@ -124,6 +126,7 @@ void read_whole(Fields& f, Scene& s) {
     if (!g.writing_schema()) s.snake = snake;
   });
   read_list(f, "bodies", "", s.bodies, read_body);
+  read_list(f, "loops", "joints that close kinematic loops", s.loops, read_loop);
   read_list(f, "obstacles", "shapes fixed in the world", s.obstacles, read_obstacle);
   read_list(f, "contacts", "which shapes may touch, and how", s.contacts, read_contact);
   read_list(f, "supports", "friction under a given load", s.supports, read_support);
@@ -172,6 +175,8 @@ Scene read_scene(const Document& document) {
     throw scene.document->error(
         "time.end", fmt::format("expected at most {:g} steps, got {:g} s in steps of {:g} s",
                                 most_steps, scene.end, scene.integrator.dt));
+  if (!scene.loops.empty() && scene.integrator.projection == Projection::root_fixed)
+    throw scene.document->error("integrator.projection", "root-fixed cannot close loops");
   refuse_twins(*scene.document, "probes", scene.probes);
   refuse_twins(*scene.document, "metrics", scene.metrics);
   return scene;
