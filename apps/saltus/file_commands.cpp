@@ -1,12 +1,11 @@
 // Commands on files: csv, info, schema.
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <memory>
-#include <system_error>
 
 #include "apps/saltus/commands.h"
+#include "apps/saltus/write_file.h"
 #include "saltus/io/run_file.h"
 #include "saltus/io/scene.h"
 
@@ -18,8 +17,6 @@ struct CsvArguments {
   std::string run, output, table = "frames";
   std::vector<std::string> columns;
 };
-
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 void write_csv(std::FILE* out, const RunReader& reader, const TableSpec& table,
                const std::vector<Column>& columns) {
@@ -73,24 +70,7 @@ int export_csv(const CsvArguments& a) {
     write_csv(stdout, reader, *table, columns);
     return 0;
   }
-  // Under another name until it is whole.
-  require_replaceable(a.output);
-  const std::string part = a.output + ".part";
-  const auto refuse = [&] {
-    const std::string reason = std::generic_category().message(errno);
-    std::remove(part.c_str());
-    return InputError(fmt::format("{}: cannot write: {}", a.output, reason));
-  };
-  File out(std::fopen(part.c_str(), "w"), &std::fclose);
-  if (!out) throw refuse();
-  try {
-    write_csv(out.get(), reader, *table, columns);
-  } catch (const std::system_error& e) {
-    errno = e.code().value();
-    throw refuse();
-  }
-  if (std::fclose(out.release()) != 0) throw refuse();
-  if (std::rename(part.c_str(), a.output.c_str()) != 0) throw refuse();
+  write_file(a.output, [&](std::FILE* out) { write_csv(out, reader, *table, columns); });
   return 0;
 }
 

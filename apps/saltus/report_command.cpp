@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -8,6 +7,7 @@
 #include "apps/saltus/commands.h"
 #include "apps/saltus/report_data.h"
 #include "apps/saltus/view_assets.h"
+#include "apps/saltus/write_file.h"
 #include "saltus/base/error.h"
 #include "saltus/version.h"
 
@@ -45,21 +45,6 @@ std::string inside_script(const nlohmann::ordered_json& json) {
       text += c;
   }
   return text;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  require_replaceable(path);
-  const std::string part = path + ".part";
-  const auto refuse = [&] {
-    const std::string reason = std::generic_category().message(errno);
-    std::remove(part.c_str());
-    return InputError(fmt::format("{}: cannot write: {}", path, reason));
-  };
-  std::FILE* out = std::fopen(part.c_str(), "wb");
-  if (!out) throw refuse();
-  const bool written = std::fwrite(text.data(), 1, text.size(), out) == text.size();
-  if (std::fclose(out) != 0 || !written) throw refuse();
-  if (std::rename(part.c_str(), path.c_str()) != 0) throw refuse();
 }
 
 int report(const ReportArguments& a) {

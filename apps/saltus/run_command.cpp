@@ -57,6 +57,12 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
              d("max_raw_joint_gap"));
   if (s["open_joint_steps"].get<long>() > 0)
     fmt::print("                  {} steps above 1e-6 m\n", s["open_joint_steps"].get<long>());
+  if (s["redundant_rows"].get<long>() > 0)
+    fmt::print("                  {} redundant rows: how joints share that load is indeterminate\n",
+               s["redundant_rows"].get<long>());
+  if (s.contains("start_loop_gap") && d("start_loop_gap") > 1e-9)
+    fmt::print("  assembled       loop {} was {:.2e} m open at the start\n",
+               s["start_loop"].get<std::string>(), d("start_loop_gap"));
   fmt::print("  energy [J]     ");
   for (const auto& [name, value] : s["energy"].items())
     if (value.get<double>() != 0) fmt::print(" {} {:.4g}", name, value.get<double>());

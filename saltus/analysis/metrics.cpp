@@ -93,7 +93,11 @@ void MetricEvaluator::start(const Model& model, const State& state, const Worksp
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
     const Metric& m = metrics_[i];
     double* x = slot(i);
-    if (m.kind == Kind::mean_force) x[0] = 0;
+    if (m.kind == Kind::mean_force || m.kind == Kind::joint_gap) x[0] = 0;
+    if (m.kind == Kind::energy_drift) {
+      x[0] = 0;
+      x[1] = x[2] = kinetic_energy(model, state.v, work);
+    }
     if (probe_of_[i] < 0) {
       if (m.kind == Kind::work && m.from <= state.t) x[0] = 0;
       continue;
@@ -124,7 +128,8 @@ double MetricEvaluator::contact_impulse(const State& state, std::size_t metric) 
 }
 
 void MetricEvaluator::step(const Model& model, const State& state, const Workspace& work,
-                           double drive_work) {
+                           const StepFigures& figures) {
+  const double drive_work = figures.drive_work;
   const double t0 = memory_[0], t1 = state.t, work0 = memory_[1];
   const double* positions = memory_.data() + 3 + stride * metrics_.size();
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
@@ -136,6 +141,13 @@ void MetricEvaluator::step(const Model& model, const State& state, const Workspa
       if (overlap > 1e-9 * (t1 - t0))
         x[0] += contact_impulse(state, i) * overlap / (t1 - t0);
       continue;
+    }
+    if (m.kind == Kind::joint_gap) x[0] = std::max(x[0], figures.joint_gap);
+    if (m.kind == Kind::energy_drift) {
+      x[0] = std::max(x[0], std::abs(figures.energy_error));
+      const double kinetic = kinetic_energy(model, state.v, work);
+      x[1] = std::min(x[1], kinetic);
+      x[2] = std::max(x[2], kinetic);
     }
     if (m.kind == Kind::work || m.kind == Kind::cost_of_transport) {
       double* w = m.kind == Kind::work ? x : x + 6;
@@ -183,6 +195,7 @@ std::vector<MetricEvaluator::Result> MetricEvaluator::results(const Model& model
     if (m.kind == Kind::mean_force)
       value = memory_[0] >= m.to - 1e-9 * std::max(1.0, m.to) ? x[0] / window : unset;
     if (m.kind == Kind::work) value = x[1] - x[0];
+    if (m.kind == Kind::energy_drift) value = x[0] / (x[2] - x[1]);
     if (m.kind == Kind::cost_of_transport) {
       const double g = model.gravity.norm();
       Vec3 d = Eigen::Map<const Vec3>(x + 3) - Eigen::Map<const Vec3>(x);

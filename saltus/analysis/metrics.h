@@ -19,11 +19,13 @@ struct Metric {
     mean_velocity,  // of a probe over [from, to] [m/s]
     position,       // of a probe at a time [m]
     largest,
-    smallest,          // coordinate of a probe over [from, to] [m]
-    first_pass,        // first time a probe crosses a line [s]
-    mean_force,        // sum of |contact force| on bodies or shapes, mean over the window [N]
-    work,              // of motors and prescribed drives over [from, to] [J]
-    cost_of_transport  // that work / (m g horizontal distance of the probe) [-]
+    smallest,           // coordinate of a probe over [from, to] [m]
+    first_pass,         // first time a probe crosses a line [s]
+    mean_force,         // sum of |contact force| on bodies or shapes, mean over the window [N]
+    work,               // of motors and prescribed drives over [from, to] [J]
+    cost_of_transport,  // that work / (m g horizontal distance of the probe) [-]
+    joint_gap,          // largest of a cut joint or a loop after a step [m]
+    energy_drift        // largest energy that no force explains / range of the kinetic energy [-]
   };
   std::string name;
   Kind kind = Kind::position;
@@ -41,16 +43,23 @@ struct Metric {
 
 [[nodiscard]] Vec3 probe_position(const Model& model, const Workspace& work, const Probe& probe);
 
+// What a metric needs to know of a step beside the state.
+struct StepFigures {
+  double drive_work = 0;    // of motors and prescribed drives since the start [J]
+  double energy_error = 0;  // energy since the start that no force explains [J]
+  double joint_gap = 0;     // after the step [m]
+};
+
 class MetricEvaluator {
  public:
   // Throws InputError: an unknown probe, body or shape.
   MetricEvaluator(const Model& model, std::vector<Probe> probes, std::vector<Metric> metrics,
                   double end);
 
-  // Call at the start, then after every step with the kinematics of the state and the cumulative
-  // work of the drives [J].
+  // Call at the start, then after every step with the kinematics of the state.
   void start(const Model& model, const State& state, const Workspace& work);
-  void step(const Model& model, const State& state, const Workspace& work, double drive_work);
+  void step(const Model& model, const State& state, const Workspace& work,
+            const StepFigures& figures);
 
   struct Result {
     std::string name;

@@ -8,6 +8,7 @@
 namespace saltus {
 
 Assembly::Assembly(const Model& model) {
+  rate_start.setZero(model.lambda_rows);
   supports.resize(model.supports.size());
   support_tangent.assign(model.supports.size(), Vec3::UnitX());
   blocks.reserve(model.slots.size());
@@ -204,6 +205,19 @@ struct Assembler {
     }
   }
 
+  // W_M turned on the way from q_S; by as much again it turns on the way to q_E. So that the
+  // joint's rate vanishes at the end, it is now the opposite of what v_S would have here.
+  void at_the_end(int block) {
+    if (!out.joints_at_end) return;
+    const Block& k = out.blocks[block];
+    const BlockSlot& s = model.slots[out.source[block].slot];
+    if (s.kind == BlockKind::cut_translation || s.kind == BlockKind::cut_rotation)
+      for (int i = 0; i < s.rows; ++i)
+        out.b[k.row + i] = out.gamma_S[k.row + i] - out.rate_start[s.row + i];
+    else if (s.kind == BlockKind::coordinate && model.coordinates[s.index].dof.prescribed)
+      out.b[k.row] += out.gamma_S[k.row] - terms[s.index].rate_start;
+  }
+
   void contact(int k) {
     Contact& c = out.contacts[k];
     c.mode = static_cast<unsigned char>(Mode::open);
@@ -236,6 +250,7 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
     const Block& k = out.blocks[i];
     const BlockSource& s = out.source[i];
     for (int r = k.row; r < k.row + k.rows; ++r) out.gamma_S[r] = out.rate(r, s, twists, state.v);
+    if (s.slot >= 0) assembler.at_the_end(static_cast<int>(i));
     if (s.contact < 0) continue;
     // Restitution acts on approach only.
     const double eps = model.contact_laws[out.contacts[s.contact].law].restitution;

@@ -18,6 +18,7 @@ struct CoordinateTerms {
   Impedance linear;            // everything without a bound: spring, damper, armature, motor
   Impedance limited;           // a motor with a torque limit
   double prescribed_rate = 0;  // at the end, for prescribed cut coordinates
+  double rate_start = 0;       // at the start, for the same
 };
 
 // Where a block comes from and what it acts on.
@@ -38,6 +39,8 @@ struct Assembly {
   Vec restitution;           // eps min(gamma_S, 0), apart from b
   Vec gamma_S;               // rate of the row at the start velocity
   Vec Lambda;                // warm start, solution
+  Vec rate_start;            // W(q_S)' v_S of the cuts' rows, as in State::Lambda; input
+  bool joints_at_end = true;  // joints' rates vanish at q_E, or as P0 prints, at q_M
 
   std::vector<Contact> contacts;       // those of the configuration   <- ContactFinder
   std::vector<ContactPoint> supports;  // point and normal of every support <- assemble
@@ -58,8 +61,8 @@ struct Assembly {
 // The blocks that may act in a step of length dt from `state`: cuts, implicit joint terms, motors
 // with limits, joint friction, closed limits, supports, closed contacts. A contact is closed by
 // its gap at the mid-point, and a loaded one stays until its impulse vanishes. Needs
-// forward_kinematics at the mid-point and the contacts there; twists are those of the start
-// velocity (Forest::twists).
+// forward_kinematics at the mid-point, the contacts there and the rates of the cuts at the start
+// (theory.md, section 11: joints); twists are those of the start velocity (Forest::twists).
 void assemble(const Model& model, const State& state, const std::vector<CoordinateTerms>& terms,
               double dt, const Workspace& work, const std::vector<Vec6>& twists,
               Assembly& assembly);

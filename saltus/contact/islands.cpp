@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "saltus/solvers/condense.h"
+
 namespace saltus {
 
 Islands::Islands(const Model& model)
@@ -263,6 +265,12 @@ struct Former {
             add_columns(s, k.row + r, at.tree, p.W.col(row + r).data() + at.at,
                         p.Y.col(row + r).data() + at.at);
     }
+    free_rates();
+  }
+
+  // c = W' v_free + b.
+  void free_rates() {
+    Inclusion& p = out.problem;
     for (std::size_t i = 0; i < p.blocks.size(); ++i)
       for (int r = p.blocks[i].row; r < p.blocks[i].row + p.blocks[i].rows; ++r) {
         p.c[r] = p.b[r];
@@ -328,6 +336,28 @@ void form_island(const Model& m, const Assembly& assembly, const Island& island,
   const bool redundant = newton && island.rows > 2 * island.velocities;
   if (redundant) former.mass_matrix();
   else if (options_of(solver).on == ProxOptions::On::delassus) former.delassus();
+}
+
+void renew_free(const Model& m, const Assembly& assembly, const Island& island, VecIn v_free,
+                Forest& mass, IslandProblem& out) {
+  Former former{m, assembly, island, v_free, mass, out};
+  if (out.route == Route::tree) return former.tree();
+  if (out.route == Route::sparse) return former.copy_free(out.sparse.v_free);
+  former.copy_free(out.problem.v_free);
+  former.free_rates();
+}
+
+void add_joint_impulses(const Model& m, const Island& island, IslandProblem& a, VecRef v) {
+  auto local = a.scratch.head(island.velocities);
+  const auto each = [&](const auto& copy) {
+    for (std::size_t k = 0; k < island.trees.size(); ++k) {
+      const int t = island.trees[k], n = m.tree_v[t + 1] - m.tree_v[t];
+      copy(local.segment(a.offset[k], n), v.segment(m.tree_v[t], n));
+    }
+  };
+  each([](auto mine, auto all) { mine = all; });
+  add_bilateral_impulses(a.problem, a.work, local);
+  each([](auto mine, auto all) { all = mine; });
 }
 
 void add_offset(VecIn offset, IslandProblem& a) {

@@ -82,6 +82,11 @@ struct IslandProblem {
 // Fills the problem. Needs a factored forest; v_free is the model's.
 void form_island(const Model& model, const Assembly& assembly, const Island& island,
                  const Solver& solver, VecIn v_free, Forest& mass, IslandProblem& out);
+// Another free velocity for the same rows.
+void renew_free(const Model& model, const Assembly& assembly, const Island& island, VecIn v_free,
+                Forest& mass, IslandProblem& out);
+// v += M^-1 W Lambda of the bilateral blocks alone; dense, after factor_bilaterals.
+void add_joint_impulses(const Model& model, const Island& island, IslandProblem& problem, VecRef v);
 // Adds to the offsets of the rows.
 void add_offset(VecIn offset, IslandProblem& island);
 // Solves for island.Lambda.

@@ -11,7 +11,7 @@ namespace saltus {
 
 CutFrames cut_frames(const Model&, const Workspace& w, const Cut& cut) {
   return {cut.parent.valid() ? w.X[cut.parent] * cut.placement : cut.placement,
-          w.X[cut.child] * cut.in_body};
+          cut.child.valid() ? w.X[cut.child] * cut.in_body : cut.in_body};
 }
 
 namespace {
@@ -24,6 +24,14 @@ Vec3 angular_velocity(const Workspace& w, BodyIndex body) {
 // parent's frame even while the joint is open.
 Vec6 translation_wrench(const Vec3& direction, const Vec3& point) {
   return join(direction, point.cross(direction));
+}
+
+// The same row applied to the velocities of the last forward_kinematics.
+double relative_rate(const Workspace& w, const Cut& cut, const Vec6& wrench) {
+  const auto along = [&](BodyIndex body) {
+    return body.valid() ? wrench.dot(twist_to_parent(w.X[body], w.V[body])) : 0.0;
+  };
+  return along(cut.child) - along(cut.parent);
 }
 
 // Direction of a cut coordinate in the inertial frame; rotational ones act as pure moments.
@@ -127,6 +135,18 @@ void cut_rotation_wrenches(const Model& model, const Workspace& w, const Cut& cu
     const Mat3 rate = dexp_inv_so3(-log_so3(f.parent.R.transpose() * f.child.R));
     for (int i = 0; i < 3; ++i) add(i, f.parent.R * rate.row(i).transpose());
   }
+}
+
+void cut_translation_rate(const Model& model, const Workspace& w, const Cut& cut, VecRef rate) {
+  Columns6 wrenches;
+  cut_translation_wrenches(model, w, cut, wrenches);
+  for (int i = 0; i < cut.translations; ++i) rate[i] = relative_rate(w, cut, wrenches.col(i));
+}
+
+void cut_rotation_rate(const Model& model, const Workspace& w, const Cut& cut, VecRef rate) {
+  Columns6 wrenches;
+  cut_rotation_wrenches(model, w, cut, wrenches);
+  for (int i = 0; i < cut.rotations; ++i) rate[i] = relative_rate(w, cut, wrenches.col(i));
 }
 
 void update_turns(const Model& model, const Workspace& w, VecIn q, VecIn before,

@@ -29,6 +29,9 @@ struct CutFrames {
 // Gaps of a cut (P0 eq. 12): translation rows in the parent joint frame, rotation rows.
 void cut_translation_gap(const Model& model, const Workspace& work, const Cut& cut, VecRef gap);
 void cut_rotation_gap(const Model& model, const Workspace& work, const Cut& cut, VecRef gap);
+// Rates of the gaps at the velocities of the last forward_kinematics.
+void cut_translation_rate(const Model& model, const Workspace& work, const Cut& cut, VecRef rate);
+void cut_rotation_rate(const Model& model, const Workspace& work, const Cut& cut, VecRef rate);
 // Wrenches (about the inertial origin, on the child; reversed on the parent) of the gaps' rates,
 // one column a row.
 void cut_translation_wrenches(const Model& model, const Workspace& work, const Cut& cut,

@@ -175,6 +175,7 @@ void set_posture(const Model& model, const Posture& posture, State& state) {
     state.turns[c] = 0;
     const double angle =
         coordinate_value(model, work, state.q, state.turns, CoordinateIndex(static_cast<int>(c)));
+    if (model.of_loop(k)) continue;  // it starts within half a turn
     const double missing = posture.q[k.body][k.component] - angle;
     state.turns[c] = static_cast<std::int32_t>(std::lround(missing / (2 * std::numbers::pi)));
   }

@@ -11,6 +11,7 @@ SolveReport worse(const SolveReport& a, const SolveReport& b) {
   SolveReport both = a.residual > b.residual ? a : b;
   both.iterations = a.iterations + b.iterations;
   both.converged = a.converged && b.converged;
+  both.redundant = a.redundant;
   return both;
 }
 

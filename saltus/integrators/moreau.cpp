@@ -9,6 +9,7 @@
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
+#include "saltus/solvers/condense.h"
 
 namespace saltus {
 
@@ -29,6 +30,7 @@ StepWorkspace::StepWorkspace(const Model& model)
   values_start.setZero(n);
   motor_force.setZero(n);
   q_M.setZero(model.nq);
+  q_W.setZero(model.nq);
   for (Vec* x :
        {&v_S, &v_E, &v_free, &v_before, &extra, &impulse, &start_impulse, &tau_user, &rhs, &drive})
     x->setZero(model.nv);
@@ -55,6 +57,28 @@ struct Stepper {
       if (const int i = m.coordinates[p.coordinate].q_index; i >= 0) q[i] = value(p.r, at);
   }
 
+  // Rates of the cut joints and of prescribed cut coordinates at q_S.
+  void start_rates() {
+    for (const BlockSlot& slot : m.slots) {
+      auto rate = w.assembly.rate_start.segment(slot.row, slot.rows);
+      if (slot.kind == BlockKind::cut_translation)
+        cut_translation_rate(m, w.work, m.cuts[slot.index], rate);
+      else if (slot.kind == BlockKind::cut_rotation)
+        cut_rotation_rate(m, w.work, m.cuts[slot.index], rate);
+      else
+        break;  // cuts come first
+    }
+    for (const Prescribed& p : act.prescribed)
+      w.terms[p.coordinate].rate_start = coordinate_rate(m, w.work, s.v, p.coordinate);
+  }
+
+  // q_M leaves a loop open by O(dt^2). Rows that depend on each other only where the loop is
+  // closed (Bricard's) would then pass for independent and lock the mechanism.
+  void close_loops() {
+    for (const Prescribed& p : act.prescribed) w.projection.target[p.coordinate] = value(p.r, t.M);
+    (void)close_joints(m, w.q_W, s.v, s.turns, w.work, w.mass, w.finder, w.projection);
+  }
+
   void start() {  // q_M = q_S (+) dt/2 v_S
     w.v_S = s.v;
     if (!w.energy_known || (!m.cuts.empty())) {
@@ -63,11 +87,14 @@ struct Stepper {
         w.values_start[c] = coordinate_value(m, w.work, s.q, s.turns, CoordinateIndex(c));
       if (!w.energy_known)
         w.energy = kinetic_energy(m, s.v, w.work) + potential_energy(m, s.q, s.turns, w.work);
+      start_rates();
     }
     w.q_M = s.q;
     advance(m, w.q_M, s.v, 0.5 * o.dt);
     place_prescribed(w.q_M, t.M);
-    forward_kinematics(m, w.q_M, s.v, w.work);
+    w.q_W = w.q_M;
+    forward_kinematics(m, w.q_W, s.v, w.work);
+    if (m.has_loops) close_loops();
   }
 
   void read_motors() {
@@ -179,22 +206,82 @@ struct Stepper {
     for (int i = 0; i < 12; ++i) {
       w.v_before = w.v_free;
       w.v_E = 0.5 * (s.v + w.v_free);
-      forward_kinematics(m, w.q_M, w.v_E, w.work);
+      move_links(m, w.q_W, w.v_E, w.work);
       free_velocity();
       const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
       if (!(change > 1e-15 * (1 + w.v_free.lpNorm<Eigen::Infinity>()))) break;
     }
   }
 
+  void form_islands() {
+    w.islands.partition(m, w.assembly);
+    for (int i = 0; i < w.islands.count(); ++i) {
+      if (i >= static_cast<int>(w.problems.size())) w.problems.emplace_back();
+      form_island(m, w.assembly, w.islands[i], o.solver, w.v_free, w.mass, w.problems[i]);
+    }
+  }
+
+  // Rows of cuts among an island's: they come first.
+  [[nodiscard]] int cut_rows(const Island& island) const {
+    int n = 0;
+    for (const int i : island.blocks) {
+      const int slot = w.assembly.source[i].slot;
+      if (slot < 0) break;
+      const BlockKind kind = m.slots[slot].kind;
+      if (kind != BlockKind::cut_translation && kind != BlockKind::cut_rotation) break;
+      n += w.assembly.blocks[i].rows;
+    }
+    return n;
+  }
+
+  // A redundant row asks of the end velocity what the others ask, or no velocity would do.
+  void consistent_joints(const Island& island, IslandProblem& problem) {
+    const int n = cut_rows(island);
+    auto rates = problem.xi.head(n);
+    int row = 0;
+    for (const int i : island.blocks) {
+      if (row >= n) break;
+      const Block& k = w.assembly.blocks[i];
+      const BlockSlot& slot = m.slots[w.assembly.source[i].slot];
+      rates.segment(row, k.rows) = w.assembly.rate_start.segment(slot.row, slot.rows);
+      row += k.rows;
+    }
+    problem.problem.b.head(n) += rates;
+    imply_redundant(problem.problem, problem.work, n, rates);
+    problem.problem.b.head(n) -= rates;
+  }
+
+  // The same fixed point with the impulses of the joints in the mean velocity: without them the
+  // quadratic terms of a loop would be off by O(dt).
+  void smooth_velocity_of_joints() {
+    for (int i = 0; i < w.islands.count(); ++i) {
+      IslandProblem& p = w.problems[i];
+      if (p.route != Route::dense) continue;  // no cuts there: their rows act on two bodies
+      factor_bilaterals(p.problem, p.work);
+      if (p.work.redundant > 0 && w.assembly.joints_at_end) consistent_joints(w.islands[i], p);
+    }
+    for (int i = 0; i < 12; ++i) {
+      w.v_before = w.v_free;
+      w.v_E = w.v_free;
+      for (int k = 0; k < w.islands.count(); ++k)
+        if (w.problems[k].route == Route::dense)
+          add_joint_impulses(m, w.islands[k], w.problems[k], w.v_E);
+      w.v_E = 0.5 * (s.v + w.v_E);
+      move_links(m, w.q_W, w.v_E, w.work);
+      free_velocity();
+      const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
+      if (!(change > 1e-14 * (1 + w.v_free.lpNorm<Eigen::Infinity>()))) break;
+    }
+    for (int i = 0; i < w.islands.count(); ++i)
+      renew_free(m, w.assembly, w.islands[i], w.v_free, w.mass, w.problems[i]);
+  }
+
   // Every island on its own.
   void solve_islands(StepReport& report) {
-    w.islands.partition(m, w.assembly);
     report.islands = w.islands.count();
     for (int i = 0; i < w.islands.count(); ++i) {
       const Island& island = w.islands[i];
-      if (i >= static_cast<int>(w.problems.size())) w.problems.emplace_back();
       IslandProblem& problem = w.problems[i];
-      form_island(m, w.assembly, island, o.solver, w.v_free, w.mass, problem);
       const ImpactReport r = resolve(o.impact, o.solver, w.mass, problem, w.impact);
       store_impulses(island, problem, w.assembly);
       if (r.solve.worst_block >= 0 && r.solve.residual >= report.impact.solve.residual)
@@ -208,6 +295,8 @@ struct Stepper {
     all.solve.iterations = std::max(all.solve.iterations, one.solve.iterations);
     all.solve.residual = std::max(all.solve.residual, one.solve.residual);
     all.solve.converged = all.solve.converged && one.solve.converged;
+    all.solve.redundant += one.solve.redundant;
+    all.solve.indeterminate = std::max(all.solve.indeterminate, one.solve.indeterminate);
     all.impact = all.impact || one.impact;
     all.s = std::min(all.s, one.s);
   }
@@ -252,7 +341,8 @@ struct Stepper {
 
   // Work of every block over the step: Lambda . (gamma_S + gamma_E)/2 is exactly its share of the
   // change of v' M(q_M) v / 2.
-  void block_work(EnergyTerms& e) {
+  void block_work(StepReport& report) {
+    EnergyTerms& e = report.energy;
     const Assembly& p = w.assembly;
     for (std::size_t b = 0; b < p.blocks.size(); ++b) {
       const Block& k = p.blocks[b];
@@ -277,6 +367,11 @@ struct Stepper {
         case BlockKind::coordinate:
           if (m.coordinates[m.slots[from.slot].index].dof.prescribed) e.prescribed += sum;
           break;  // impedances: joint_work
+        case BlockKind::cut_translation:
+        case BlockKind::cut_rotation:
+          e.joints += sum;
+          report.cut_work += sum;
+          break;
         default: e.joints += sum;
       }
     }
@@ -336,7 +431,7 @@ struct Stepper {
     if (!act.user) return;
     w.rhs = 0.5 * (w.v_S + w.v_E);
     e.external += o.dt * w.tau_user.dot(w.rhs);
-    forward_kinematics(m, w.q_M, w.rhs, w.work);
+    forward_kinematics(m, w.q_W, w.rhs, w.work);
     for (int i = 0; i < m.body_count(); ++i)
       e.external += o.dt * w.work.external[i].dot(w.work.V[i]);
   }
@@ -348,7 +443,7 @@ struct Stepper {
 
   void finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
     EnergyTerms& e = report.energy;
-    block_work(e);
+    block_work(report);
     joint_work(e);
     drive_work(e);
     external_work(e);
@@ -390,6 +485,7 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
   const double t_E = s.t0 + static_cast<double>(s.step + 1) * o.dt;
   Stepper k{m, act, s, w, o, {s.t, 0.5 * (s.t + t_E), t_E}};
   StepReport report;
+  w.assembly.joints_at_end = o.projection != Projection::root_fixed;
   k.start();        // q_M; kinematics and M there
   k.joint_terms();  // springs, dampers, motors
   k.user_forces();
@@ -405,6 +501,8 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
   w.mass.twists(s.v, w.twists);
   assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
   report.contacts = static_cast<int>(w.assembly.contacts.size());
+  k.form_islands();
+  if (m.has_loops || (!m.cuts.empty() && m.quadratic_terms)) k.smooth_velocity_of_joints();
   k.solve_islands(report);
   k.end_velocity();  // v_E = v_free + M^-1 W Lambda
   report.culprit = first_diverged(m, w.v_E, o.dt);

@@ -34,6 +34,7 @@ struct StepReport {
   ImpactReport impact;
   ProjectionReport projection;
   EnergyTerms energy;
+  double cut_work = 0;    // of the rows of cuts, within energy.joints; none in exact motion [J]
   bool singular = false;  // the mass matrix has no inverse
   bool diverged = false;  // see divergence_speed
   int culprit = -1;       // the velocity that diverged
@@ -60,7 +61,9 @@ struct StepWorkspace {
   std::vector<Vec6> twists, wrenches;  // of bodies, inertial axes at their origins
   bool cut_impulses = false;           // wrenches hold explicit impulses of cut coordinates
   Vec values_start;  // coordinate values at the start of the step
-  Vec q_M, v_S, v_E, v_free, v_before, extra, impulse, start_impulse, tau_user, rhs;
+  Vec q_M;           // q_S (+) dt/2 v_S
+  Vec q_W;           // the same with its loops closed: where the terms of the step are evaluated
+  Vec v_S, v_E, v_free, v_before, extra, impulse, start_impulse, tau_user, rhs;
   Vec drive;          // force of each prescribed velocity over the step [N m] or [N]
   Vec motor_force;    // of each coordinate, mean over the step [N m] or [N]
   double energy = 0;  // mechanical, at the start of the step

@@ -10,6 +10,18 @@
 
 namespace saltus {
 
+namespace {
+
+// Newton's method converges quadratically from gaps of O(dt^2): one or two rounds reach rounding.
+constexpr int max_rounds = 8;
+constexpr double joint_target = 1e-12;    // [m]
+constexpr double contact_target = 1e-10;  // [m]
+// Open by g, rows that depend on each other where the joints are closed seem independent by about
+// g^2; a correction along them would be of the size of g itself.
+constexpr double rank_tolerance = 1e-8;
+
+}  // namespace
+
 ProjectionWorkspace::ProjectionWorkspace(const Model& model)
     : assembly(model),
       islands(model),
@@ -20,11 +32,6 @@ ProjectionWorkspace::ProjectionWorkspace(const Model& model)
       target(Vec::Zero(static_cast<Eigen::Index>(model.coordinates.size()))) {}
 
 namespace {
-
-// Newton's method converges quadratically from gaps of O(dt^2): one or two rounds reach rounding.
-constexpr int max_rounds = 8;
-constexpr double joint_target = 1e-12;    // [m]
-constexpr double contact_target = 1e-10;  // [m]
 
 struct Violation {
   double joint = 0, penetration = 0, contact = 0;  // contact: also gaps of persistent contacts
@@ -39,6 +46,7 @@ struct Corrector {
   Forest& mass;
   ContactFinder& finder;
   ProjectionWorkspace& p;
+  bool joints_only = false;
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
     const auto at = std::lower_bound(p.held.begin(), p.held.end(), key,
@@ -77,10 +85,13 @@ struct Corrector {
   Violation measure(VecIn q) {
     Violation worst;
     Vec6 gap;
-    finder.find(model, w, contact_margin(model), p.assembly.contacts);
+    if (!joints_only) finder.find(model, w, contact_margin(model), p.assembly.contacts);
+    else p.assembly.contacts.clear();
     for (const BlockSlot& s : model.slots) {
       if (bilateral_gap(q, s, gap.head(s.rows))) {
         worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
+      } else if (joints_only) {
+        continue;
       } else if (s.kind == BlockKind::joint_limit) {
         worst.contact = std::max(worst.contact, -limit_gap(q, s));
       }
@@ -156,6 +167,8 @@ struct Corrector {
       const BlockSlot& s = model.slots[k];
       if (bilateral_gap(q, s, gap.head(s.rows))) {
         add_bilateral(k, s, gap);
+      } else if (joints_only) {
+        continue;
       } else if (s.kind == BlockKind::joint_limit) {
         if (const double g = limit_gap(q, s); g < 0) add_limit(k, s, g);
       }
@@ -165,17 +178,30 @@ struct Corrector {
   }
 
   void solve_islands() {
-    AutoSolver options;
-    options.tolerance = 0.1 * contact_target;
-    options.max_iterations = 2000;
-    const Solver solver = options;
+    AutoSolver automatic;
+    automatic.tolerance = 0.1 * contact_target;
+    automatic.max_iterations = 500;
+    automatic.newton_iterations = 100;
+    const Solver solver = automatic;
+    ProxGaussSeidel direct;  // nothing but joints and held contacts: one factor
+    direct.tolerance = automatic.tolerance;
     p.islands.partition(model, p.assembly);
     for (int i = 0; i < p.islands.count(); ++i) {
-      if (i >= static_cast<int>(p.problems.size())) p.problems.emplace_back();
+      if (i >= static_cast<int>(p.problems.size())) {
+        p.problems.emplace_back();
+        p.problems.back().work.rank_tolerance = rank_tolerance;
+      }
       IslandProblem& problem = p.problems[i];
       form_island(model, p.assembly, p.islands[i], solver, p.zero, mass, problem);
+      const std::vector<Block>& blocks = problem.blocks();
+      const bool bilateral = std::all_of(blocks.begin(), blocks.end(), [](const Block& k) {
+        return std::holds_alternative<Bilateral>(k.law);
+      });
       // What the solver leaves is measured again and, if it matters, corrected in the next round.
-      (void)solve_island(solver, mass, problem);
+      if (bilateral && problem.route == Route::dense)
+        (void)solve_island(direct, mass, problem);
+      else
+        (void)solve_island(solver, mass, problem);
       store_impulses(p.islands[i], problem, p.assembly);
     }
   }
@@ -194,6 +220,7 @@ struct Corrector {
   // P0 section VI-C: orientations and the first link kept.
   void close_joints_from_root(VecRef q) {
     for (const Cut& cut : model.cuts) {
+      if (cut.loop) continue;  // moving one body does not close it
       const CutFrames f = cut_frames(model, w, cut);
       const Vec3 d = f.parent.R.transpose() * (f.child.r - f.parent.r);
       Vec3 blocked = Vec3::Zero();
@@ -212,7 +239,7 @@ struct Corrector {
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
                          const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
                          ContactFinder& finder, ProjectionWorkspace& scratch) {
-  Corrector corrector{model, v, turns, work, mass, finder, scratch};
+  Corrector corrector{model, v, turns, work, mass, finder, scratch, false};
   Violation now = corrector.measure(q);
   ProjectionReport report;
   report.raw_penetration = now.penetration;
@@ -232,6 +259,20 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
   report.penetration = now.penetration;
   report.joint_gap = now.joint;
   report.deepest = now.deepest;
+  return report;
+}
+
+ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
+                              const std::vector<std::int32_t>& turns, Workspace& work,
+                              Forest& mass, ContactFinder& finder, ProjectionWorkspace& scratch) {
+  Corrector corrector{model, v, turns, work, mass, finder, scratch, true};
+  ProjectionReport report;
+  report.raw_joint_gap = report.joint_gap = corrector.measure(q).joint;
+  while (report.joint_gap > joint_target && report.iterations < max_rounds) {
+    corrector.correct(q);
+    report.joint_gap = corrector.measure(q).joint;
+    ++report.iterations;
+  }
   return report;
 }
 

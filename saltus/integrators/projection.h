@@ -3,8 +3,10 @@
 //   mass        the smallest displacement in the metric of the mass matrix that closes joints and
 //               opens penetrations: internal corrections then keep the centre of mass where it is,
 //               and sticking contact points stay where they are.
-//   root-fixed  P0 section VI-C as printed: orientations and the first body kept, the others moved
-//               so that joints close. It drags the centre of mass along: an O(dt) error.
+//   root-fixed  P0 as printed: rates of joints vanish at the mid-point (eq. 62), which opens them
+//               by O(dt^2) a step; then (section VI-C) orientations and the first body are kept and
+//               the others moved so that joints close. It drags the centre of mass along: an O(dt)
+//               error. It cannot close loops.
 //   none
 // The correction never feeds the velocity.
 #pragma once
@@ -46,5 +48,11 @@ struct ProjectionWorkspace {
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
                          const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
                          ContactFinder& finder, ProjectionWorkspace& scratch);
+
+// Closes the joints of the cuts alone, by the same smallest displacement; contacts and limits are
+// left as they are.
+ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
+                              const std::vector<std::int32_t>& turns, Workspace& work,
+                              Forest& mass, ContactFinder& finder, ProjectionWorkspace& scratch);
 
 }  // namespace saltus

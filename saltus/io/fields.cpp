@@ -40,6 +40,44 @@ void Fields::describe(const char* key, Json schema, const char* about) {
   required_ = false;
 }
 
+namespace {
+
+// Letters to add, drop or change to get from a to b.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t corner = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = corner + (a[i - 1] != b[j - 1]);
+      corner = row[j];
+      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string Fields::misspelt(const std::string& key) const {
+  if (!node_.IsMap()) return "";
+  std::string nearest;
+  std::size_t least = std::max<std::size_t>(1, key.size() / 2) + 1;
+  for (const auto& entry : node_) {
+    const std::string other = entry.first.Scalar();
+    // A long key can only be a slip of the pen if it is about as long as the one that is missing.
+    if (other.size() > 2 * key.size() ||
+        std::find(known_.begin(), known_.end(), other) != known_.end())
+      continue;
+    if (const std::size_t d = edit_distance(key, other); d < least) {
+      least = d;
+      nearest = other;
+    }
+  }
+  return nearest.empty() ? "" : fmt::format("; was it misspelt as '{}'?", nearest);
+}
+
 YAML::Node Fields::take(const char* key) {
   known_.emplace_back(key);
   if (!node_.IsMap() && node_.IsDefined() && !node_.IsNull())
@@ -47,7 +85,7 @@ YAML::Node Fields::take(const char* key) {
   if (node_.IsMap() && node_[key].IsDefined() && node_[key].IsNull())
     throw error(key, "expected a value, there is none");
   const bool missing = !has(key);
-  if (missing && required_) throw error(key, "expected a value, there is none");
+  if (missing && required_) throw error(key, "expected a value, there is none" + misspelt(key));
   required_ = false;
   return missing ? YAML::Node(YAML::NodeType::Undefined) : node_[key];
 }

@@ -71,6 +71,8 @@ class Fields {
  private:
   [[nodiscard]] YAML::Node take(const char* key);
   [[nodiscard]] std::string at(const std::string& key) const;
+  // "; was it misspelt as 'mas'?" where an unread key resembles the one that is missing.
+  [[nodiscard]] std::string misspelt(const std::string& key) const;
   [[nodiscard]] double read_number(const YAML::Node& node, const std::string& path,
                                    const char* unit, Range range) const;
   [[nodiscard]] static nlohmann::ordered_json number_schema(const char* unit, Range range);

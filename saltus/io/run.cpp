@@ -32,12 +32,15 @@ struct Totals {
   double raw_penetration = 0, penetration = 0, raw_joint_gap = 0, joint_gap = 0;
   double impacts = 0, least_share = 1;
   Place worst_residual_place;
-  double open_joints = 0;  // steps
+  double open_joints = 0;   // steps
+  double energy_error = 0;  // of the scheme, the correction and the joints' rows [J]
+  double redundant = 0;     // most redundant joint rows of a step
   double penetrating = 0, deepest_time = 0;
   Place deepest;
 
   void add(const State& s, const StepReport& r) {
     ledger.add_work(r.energy);
+    energy_error += r.energy.integrator + r.energy.correction + r.cut_work;
     iterations += r.solve().iterations;
     most_iterations = std::max(most_iterations, static_cast<double>(r.solve().iterations));
     unconverged += !r.solve().converged;
@@ -57,6 +60,7 @@ struct Totals {
     }
     raw_joint_gap = std::max(raw_joint_gap, r.projection.raw_joint_gap);
     joint_gap = std::max(joint_gap, r.projection.joint_gap);
+    redundant = std::max(redundant, static_cast<double>(r.solve().redundant));
     impacts += r.impact.impact;
     least_share = std::min(least_share, r.impact.s);
   }
@@ -193,7 +197,10 @@ struct Runner {
       return false;
     }
     totals.add(state, r);
-    metrics.step(system.model, state, work.work, totals.ledger.motors + totals.ledger.prescribed);
+    metrics.step(system.model, state, work.work,
+                 {.drive_work = totals.ledger.motors + totals.ledger.prescribed,
+                  .energy_error = totals.energy_error,
+                  .joint_gap = r.projection.joint_gap});
     if (recorder) {
       recorder->step(state, r, wall());
       frame_written = state.step % frame_every == 0 || state.step == last_step;
@@ -286,6 +293,11 @@ struct Runner {
     j["open_joint_steps"] = static_cast<std::int64_t>(totals.open_joints);
     j["max_joint_gap"] = totals.joint_gap;
     j["max_raw_joint_gap"] = totals.raw_joint_gap;
+    j["redundant_rows"] = static_cast<std::int64_t>(totals.redundant);
+    if (system.closure.loop >= 0) {
+      j["start_loop_gap"] = system.closure.gap;
+      j["start_loop"] = system.model.cuts[system.closure.loop].name;
+    }
     j["impacts"] = static_cast<std::int64_t>(totals.impacts);
     j["least_restitution_share"] = totals.least_share;
     j["energy"] = energy_json();

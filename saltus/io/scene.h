@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "saltus/analysis/metrics.h"
+#include "saltus/integrators/closure.h"
 #include "saltus/integrators/moreau.h"
 #include "saltus/io/document.h"
 #include "saltus/model/snake.h"
@@ -27,6 +28,12 @@ struct BodyScene {
   JointSpec joint;
   std::optional<Signal> prescribed;  // of the joint's only coordinate
   std::vector<ShapeScene> shapes;
+};
+
+struct LoopScene {
+  std::string child;
+  JointSpec joint;
+  std::optional<Signal> prescribed;
 };
 
 struct ContactScene {
@@ -72,6 +79,7 @@ struct Scene {
   CoordinateSet coordinates = CoordinateSet::as_marked;
   std::optional<SnakeScene> snake;
   std::vector<BodyScene> bodies;
+  std::vector<LoopScene> loops;
   std::vector<ShapeScene> obstacles;
   std::vector<ContactScene> contacts;
   std::vector<SupportScene> supports;
@@ -95,6 +103,7 @@ struct System {
   Model model;
   Actuation actuation;
   State start;
+  ClosureReport closure;  // of the loops at the start
 };
 [[nodiscard]] System build_system(const Scene& scene);
 

@@ -40,14 +40,8 @@ Joint read_kind(Fields& f) {
   return joint;
 }
 
-void read_joint(Fields& f, BodyScene& body) {
-  JointSpec& joint = body.joint;
-  joint.kind = read_kind(f);
-  f.text("parent", joint.parent, "the parent's name, or world (default)");
-  f.text("name", joint.name, "default: the body's name");
-  read_frame(f, "at", joint.placement, "the joint's frame in the parent");
-  read_frame(f, "in_body", joint.in_body, "the joint's frame in this body");
-  f.boolean("cut", joint.cut, "keep this joint by bilateral constraints (coordinates: as-marked)");
+// Springs, limits, friction and motion of a joint whose kind is known.
+void read_dofs(Fields& f, JointSpec& joint, std::optional<Signal>& prescribed) {
   // Lengths and angles by the joint's kind; a schema knows no kind yet.
   const char* unit = f.writing_schema()                              ? ""
                      : std::holds_alternative<Revolute>(joint.kind)  ? "rad"
@@ -67,8 +61,8 @@ void read_joint(Fields& f, BodyScene& body) {
     dof.upper = limits[1];
     if (!(dof.lower < dof.upper)) throw f.error("limits", "expected lower < upper");
   }
-  read_signal(f, "prescribed", body.prescribed, "the coordinate as a function of time");
-  dof.prescribed = body.prescribed.has_value();
+  read_signal(f, "prescribed", prescribed, "the coordinate as a function of time");
+  dof.prescribed = prescribed.has_value();
   if (f.writing_schema()) return;
   const bool special = dof.armature > 0 || dof.stiffness > 0 || dof.damping > 0 ||
                        dof.friction > 0 || !limits.empty() || dof.prescribed;
@@ -94,6 +88,17 @@ ConvexHull read_hull(Fields& f) {
   try {
     return convex_hull(points);
   } catch (const InputError& e) { throw f.error("vertices", e.what()); }
+}
+
+void read_joint(Fields& f, BodyScene& body) {
+  JointSpec& joint = body.joint;
+  joint.kind = read_kind(f);
+  f.text("parent", joint.parent, "the parent's name, or world (default)");
+  f.text("name", joint.name, "default: the body's name");
+  read_frame(f, "at", joint.placement, "the joint's frame in the parent");
+  read_frame(f, "in_body", joint.in_body, "the joint's frame in this body");
+  f.boolean("cut", joint.cut, "keep this joint by bilateral constraints (coordinates: as-marked)");
+  read_dofs(f, joint, body.prescribed);
 }
 
 void read_inertia(Fields& f, RigidInertia& inertia) {
@@ -206,6 +211,22 @@ void read_shape(Fields& f, ShapeScene& s) {
                                           "of an unbounded cylinder, axis z", positive);
                       s.shape = x;
                     }}});
+}
+
+void read_loop(Fields& f, LoopScene& loop) {
+  JointSpec& joint = loop.joint;
+  f.required().text("name", joint.name, "of the joint that closes the loop");
+  std::vector<std::string> between;
+  f.required().texts("between", between, "two bodies, or a body and world");
+  joint.kind = read_kind(f);
+  read_frame(f, "at", joint.placement, "the joint's frame in the first body");
+  read_frame(f, "in_body", joint.in_body, "the joint's frame in the second body");
+  read_dofs(f, joint, loop.prescribed);
+  if (f.writing_schema()) return;
+  if (between.size() != 2)
+    throw f.error("between", fmt::format("expected two names, got {}", between.size()));
+  joint.parent = between[0];
+  loop.child = between[1];
 }
 
 void read_body(Fields& f, BodyScene& body) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
 #include "saltus/io/scene.h"
@@ -31,6 +32,7 @@ struct SystemBuilder {
                    e.message());
     }
     if (e.path().starts_with("contacts[")) return error(e.path(), e.message());
+    if (e.path().rfind("loops[", 0) == 0) return error(e.path(), e.message());
     if (!e.path().empty()) return error("", e.path() + ": " + e.message());
     return error("", e.what());
   }
@@ -65,6 +67,7 @@ struct SystemBuilder {
       for (std::size_t k = 0; k < b.shapes.size(); ++k)
         add_shape(b.shapes[k], fmt::format("bodies[{}].shapes[{}]", i, k));
     }
+    for (const LoopScene& l : scene.loops) builder.loop(l.child, l.joint);
     for (std::size_t i = 0; i < scene.obstacles.size(); ++i)
       add_shape(scene.obstacles[i], fmt::format("obstacles[{}]", i));
   }
@@ -73,6 +76,8 @@ struct SystemBuilder {
   void exclude_neighbours() {
     for (const BodyScene& body : scene.bodies)
       if (body.joint.parent != "world") builder.exclude(body.name, body.joint.parent);
+    for (const LoopScene& l : scene.loops)
+      if (l.child != "world" && l.joint.parent != "world") builder.exclude(l.child, l.joint.parent);
     if (scene.snake)
       for (int i = 1; i < scene.snake->spec.links; ++i)
         builder.exclude(fmt::format("link{}", i), fmt::format("link{}", i + 1));
@@ -169,6 +174,10 @@ struct SystemBuilder {
         const std::string& name = b.joint.name.empty() ? b.name : b.joint.name;
         system.actuation.prescribed.push_back({system.model.coordinate(name), *b.prescribed});
       }
+    for (const LoopScene& l : scene.loops)
+      if (l.prescribed)
+        system.actuation.prescribed.push_back(
+            {system.model.coordinate(l.joint.name), *l.prescribed});
     check(system.model, system.actuation);
   }
 
@@ -227,17 +236,86 @@ struct SystemBuilder {
         quaternion.normalize();
       }
     }
-    for (const auto& [name, unused] : scene.initial)
+    for (const auto& [name, unused] : scene.initial) {
+      for (const LoopScene& l : scene.loops)
+        if (l.joint.name == name)
+          throw error("initial." + name, "the start of a loop follows from the bodies' joints");
       if (!used.contains(name))
         throw error("initial." + name, fmt::format("no joint is called '{}'", name));
+    }
     // Prescribed joints start on their motion, whatever their coordinates.
     for (const Prescribed& p : system.actuation.prescribed) {
       const Coordinate& c = model.coordinates[p.coordinate];
+      if (model.of_loop(c)) continue;  // close_loops
       posture.q[c.body][c.component] = value(p.r, 0);
       posture.v[c.body][c.component] = rate(p.r, 0);
     }
     system.start = make_state(model);
     set_posture(model, posture, system.start);
+  }
+
+  // Coordinates that the scene gives stay as they are, as far as the loops allow.
+  [[nodiscard]] std::vector<CoordinateWish> wishes() const {
+    const Model& model = system.model;
+    std::vector<CoordinateWish> all;
+    for (const Prescribed& p : system.actuation.prescribed)
+      all.push_back({p.coordinate, value(p.r, 0), rate(p.r, 0), true, true});
+    Workspace work(model);
+    forward_kinematics(model, system.start.q, system.start.v, work);
+    for (std::size_t i = 0; i < model.coordinates.size(); ++i) {
+      const Coordinate& c = model.coordinates[i];
+      const CoordinateIndex index(static_cast<int>(i));
+      if (model.of_loop(c) || c.dof.prescribed) continue;
+      const auto given = scene.initial.find(joint_name(model.bodies[c.body].name));
+      if (given == scene.initial.end()) continue;
+      all.push_back({index,
+                     coordinate_value(model, work, system.start.q, system.start.turns, index),
+                     coordinate_rate(model, work, system.start.v, index), !given->second.q.empty(),
+                     !given->second.v.empty()});
+    }
+    return all;
+  }
+
+  // A start that leaves a loop open by little is assembled; by much, it is a mistake.
+  void close_loops() {
+    const Model& model = system.model;
+    if (!model.has_loops) return;
+    system.closure = measure_loops(model, system.start);
+    const auto path = [&](int cut) {
+      for (std::size_t i = 0; i < scene.loops.size(); ++i)
+        if (scene.loops[i].joint.name == model.cuts[cut].name) return fmt::format("loops[{}]", i);
+      return std::string("loops");
+    };
+    constexpr double allowed = 1e-2;  // of the length scale
+    if (system.closure.gap > allowed * model.length_scale)
+      throw error(path(system.closure.loop),
+                  fmt::format("the start leaves loop '{}' open by {:.3g} m (rotations times {:.3g} "
+                              "m); up to {:.3g} m would be closed",
+                              model.cuts[system.closure.loop].name, system.closure.gap,
+                              model.length_scale, allowed * model.length_scale));
+    const std::vector<CoordinateWish> all = wishes();
+    system.closure = close_start(model, all, system.start);
+    if (!(system.closure.gap_left < 1e-10))
+      throw error(path(system.closure.loop),
+                  fmt::format("loop '{}' cannot be closed near the start: {:.3g} m stay open",
+                              model.cuts[system.closure.loop].name, system.closure.gap_left));
+    refuse_inconsistent_rates(all);
+  }
+
+  void refuse_inconsistent_rates(const std::vector<CoordinateWish>& all) const {
+    double fastest = 0;
+    for (const CoordinateWish& w : all)
+      if (w.with_rate) fastest = std::max(fastest, std::abs(w.rate));
+    if (system.closure.missed < 0 || system.closure.largest_miss <= 1e-2 * fastest) return;
+    const CoordinateWish& missed = all[system.closure.missed];
+    const Model& model = system.model;
+    Workspace work(model);
+    forward_kinematics(model, system.start.q, system.start.v, work);
+    throw error("initial",
+                fmt::format("the loops do not allow joint '{}' a rate of {:.6g} with the others "
+                            "given; {:.6g} would be possible",
+                            model.coordinates[missed.coordinate].name, missed.rate,
+                            coordinate_rate(model, work, system.start.v, missed.coordinate)));
   }
 
   // A massless chain or a point mass on a hinge has no motion: say so now, not in the first step.
@@ -267,6 +345,7 @@ struct SystemBuilder {
     }
     add_start();
     check_mass();
+    close_loops();
     return system;
   }
 };

@@ -8,6 +8,7 @@ namespace saltus {
 void read_frame(Fields& f, const char* key, SE3& frame, const char* about);
 void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, const char* about);
 void read_body(Fields& f, BodyScene& body);
+void read_loop(Fields& f, LoopScene& loop);
 void read_shape(Fields& f, ShapeScene& shape);
 void read_contact(Fields& f, ContactScene& contact);
 void read_support(Fields& f, SupportScene& support);

@@ -37,7 +37,9 @@ void read_metric(Fields& f, Metric& m) {
                    {"first-pass", kind(Kind::first_pass, probe, axis, value)},
                    {"mean-force", kind(Kind::mean_force, on, window)},
                    {"work", kind(Kind::work, window)},
-                   {"cost-of-transport", kind(Kind::cost_of_transport, probe, window)}});
+                   {"cost-of-transport", kind(Kind::cost_of_transport, probe, window)},
+                   {"joint-gap", kind(Kind::joint_gap)},
+                   {"energy-drift", kind(Kind::energy_drift)}});
 }
 
 namespace {
@@ -66,7 +68,9 @@ void read_probe(Fields& f, Probe& p) {
 
 void read_solver(Fields& f, Solver& solver) {
   ProxOptions o = options_of(solver);
-  const int type = f.choice("type", 0, {"sor", "jor"}, "projected Gauss-Seidel or Jacobi");
+  const int type = f.choice("type", 0, {"auto", "sor", "jor", "newton"},
+                            "auto: a chain that ends converged or says so; projected Gauss-Seidel; "
+                            "projected Jacobi; semismooth Newton");
   o.on = static_cast<ProxOptions::On>(
       f.choice("iterate", 0, {"delassus", "velocity"}, "what the iteration works on"));
   o.bilaterals = static_cast<ProxOptions::Bilaterals>(
@@ -75,15 +79,16 @@ void read_solver(Fields& f, Solver& solver) {
   if (o.alpha >= 2) throw f.error("alpha", "expected a number below 2");
   f.number("tolerance", o.tolerance, "m/s", "on the residual (natural map)", positive);
   f.integer("max_iterations", o.max_iterations, "", 1);
-  if (type == 0) {
-    ProxGaussSeidel s;
-    static_cast<ProxOptions&>(s) = o;
-    solver = s;
-  } else {
-    ProxJacobi s;
-    static_cast<ProxOptions&>(s) = o;
-    solver = s;
-  }
+  f.boolean("least_norm", o.least_norm,
+            "of indeterminate impulses the smallest (auto and newton)");
+  const auto take = [&](auto chosen) {
+    static_cast<ProxOptions&>(chosen) = o;
+    solver = chosen;
+  };
+  if (type == 0) take(AutoSolver{});
+  if (type == 1) take(ProxGaussSeidel{});
+  if (type == 2) take(ProxJacobi{});
+  if (type == 3) take(Newton{});
 }
 
 void read_integrator(Fields& f, MoreauMidpoint& o) {
@@ -124,6 +129,7 @@ void read_whole(Fields& f, Scene& s) {
     if (!g.writing_schema()) s.snake = snake;
   });
   read_list(f, "bodies", "", s.bodies, read_body);
+  read_list(f, "loops", "joints that close kinematic loops", s.loops, read_loop);
   read_list(f, "obstacles", "shapes fixed in the world", s.obstacles, read_obstacle);
   read_list(f, "contacts", "which shapes may touch, and how", s.contacts, read_contact);
   read_list(f, "supports", "friction under a given load", s.supports, read_support);
@@ -172,6 +178,8 @@ Scene read_scene(const Document& document) {
     throw scene.document->error(
         "time.end", fmt::format("expected at most {:g} steps, got {:g} s in steps of {:g} s",
                                 most_steps, scene.end, scene.integrator.dt));
+  if (!scene.loops.empty() && scene.integrator.projection == Projection::root_fixed)
+    throw scene.document->error("integrator.projection", "root-fixed cannot close loops");
   refuse_twins(*scene.document, "probes", scene.probes);
   refuse_twins(*scene.document, "metrics", scene.metrics);
   return scene;

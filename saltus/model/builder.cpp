@@ -44,20 +44,28 @@ ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& in
   for (const auto& b : bodies_)
     require(b.name != name, path + ".name", fmt::format("the name '{}' is taken", name));
   check_inertia(inertia, std::holds_alternative<Fixed>(joint.kind), path);
-  const int n = has_scalar_coordinates(joint.kind) ? nv_of(joint.kind) : 0;
-  const int given = static_cast<int>(joint.dofs.size());
-  require(given <= 1 || given == n, path + ".joint",
-          fmt::format("expected properties for {} coordinates, got {}", n, given));
-  require(given == 0 || n > 0, path + ".joint",
-          fmt::format("a {} joint has no scalar coordinate to carry springs, limits or friction",
-                      name_of(joint.kind)));
-  for (const auto& d : joint.dofs) check_dof(d, path + ".joint");
+  check_dofs(joint, path + ".joint");
   check_frame(joint.placement, path + ".joint.placement");
   check_frame(joint.in_body, path + ".joint.in_body");
   BodySpec spec{name, inertia, Mat6::Zero(), joint};
   spec.joint.kind = with_unit_axis(joint.kind, path + ".joint.axis");
   if (spec.joint.name.empty()) spec.joint.name = name;
   bodies_.push_back(spec);
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::loop(const std::string& child, const JointSpec& joint) {
+  const std::string path = fmt::format("loops[{}]", loops_.size());
+  require(!joint.name.empty(), path + ".name", "expected a name");
+  require(joint.parent != child, path + ".between",
+          fmt::format("expected two bodies, got '{}' twice", child));
+  require(!std::holds_alternative<Floating>(joint.kind), path + ".type",
+          "a floating joint closes no loop");
+  check_dofs(joint, path);
+  check_frame(joint.placement, path + ".at");
+  check_frame(joint.in_body, path + ".in_body");
+  loops_.push_back({child, joint});
+  loops_.back().joint.kind = with_unit_axis(joint.kind, path + ".axis");
   return *this;
 }
 
@@ -277,6 +285,30 @@ BodyIndex named_body(const Model& model, const std::string& name, const std::str
 
 }  // namespace
 
+void ModelBuilder::add_loops(Model& model) const {
+  std::set<std::string> joint_names;
+  for (const BodySpec& b : bodies_) joint_names.insert(b.joint.name);
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    const auto& [child, joint] = loops_[i];
+    const std::string path = fmt::format("loops[{}]", i);
+    require(joint_names.insert(joint.name).second, path + ".name",
+            fmt::format("the joint name '{}' is taken", joint.name));
+    const auto find = [&](const std::string& name) {
+      return name == "world" ? world : named_body(model, name, path + ".between");
+    };
+    if (planar_) check_planar(joint, path);
+    Cut cut = make_cut(joint, planar_);
+    cut.parent = find(joint.parent);
+    cut.child = find(child);
+    cut.loop = true;
+    Body of_cut;  // only says that the coordinates are those of the cut
+    of_cut.cut = CutIndex(static_cast<int>(model.cuts.size()));
+    model.cuts.push_back(cut);
+    model.has_loops = true;
+    add_coordinates(model, joint.kind, joint.name, joint.dofs, cut.child, of_cut);
+  }
+}
+
 void ModelBuilder::add_shapes(Model& model) const {
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     const auto& s = shapes_[i];
@@ -360,6 +392,7 @@ Model ModelBuilder::build() const {
   model.planar = planar_;
   model.gravity = gravity_;
   add_bodies(model, sorted());
+  add_loops(model);
   add_shapes(model);
   add_contacts(model);
   add_supports(model);

@@ -28,6 +28,9 @@ class ModelBuilder {
   ModelBuilder& coordinates(CoordinateSet set);
 
   ModelBuilder& body(const std::string& name, const RigidInertia& inertia, const JointSpec& joint);
+  // Closes a loop: one more joint between two bodies that have their own, the parent named in
+  // `joint` and `child`; either may be the world. It is cut in every coordinate set.
+  ModelBuilder& loop(const std::string& child, const JointSpec& joint);
   // Adds a fluid's added mass (or any symmetric 6 x 6) to a body.
   ModelBuilder& added_inertia(const std::string& body, const Mat6& inertia);
   ModelBuilder& shape(const std::string& name, const std::string& body, const SE3& frame,
@@ -51,6 +54,10 @@ class ModelBuilder {
     Mat6 added = Mat6::Zero();
     JointSpec joint;
   };
+  struct LoopSpec {
+    std::string child;
+    JointSpec joint;
+  };
   struct ShapeSpec {
     std::string name, body;
     SE3 frame;
@@ -72,6 +79,7 @@ class ModelBuilder {
   void add_bodies(Model& model, const std::vector<int>& order) const;
   void add_joint(Model& model, const BodySpec& spec, int spec_index) const;
   void add_shapes(Model& model) const;
+  void add_loops(Model& model) const;
   void add_contacts(Model& model) const;
   void add_supports(Model& model) const;
 
@@ -79,6 +87,7 @@ class ModelBuilder {
   Vec3 gravity_{0, 0, -9.81};
   CoordinateSet set_ = CoordinateSet::as_marked;
   std::vector<BodySpec> bodies_;
+  std::vector<LoopSpec> loops_;
   std::vector<ShapeSpec> shapes_;
   std::vector<ContactSpec> contacts_;
   std::vector<SupportSpec> supports_;

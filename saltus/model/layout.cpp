@@ -105,6 +105,16 @@ void lay_out_slots(Model& model) {
     add(BlockKind::support, static_cast<int>(i), 0, 2);
 }
 
+// Bodies that move in the plane each on its own, about their centres of mass, turn without
+// gyroscopic moments.
+bool any_quadratic_terms(const Model& model) {
+  return std::any_of(model.bodies.begin(), model.bodies.end(), [](const Body& b) {
+    const bool alone = !b.parent.valid() && std::holds_alternative<Planar>(b.joint);
+    return !alone || !b.inertia.topRightCorner<3, 3>().isZero(0) || !b.in_body.r.isZero(0) ||
+           !Mat3(b.inertia.topLeftCorner<3, 3>()).isApprox(b.inertia(0, 0) * Mat3::Identity());
+  });
+}
+
 // A typical distance between joints or across a shape, to weigh rad/s against m/s.
 double typical_length(const Model& model) {
   double sum = 0;
@@ -126,6 +136,7 @@ void lay_out(Model& model) {
   lay_out_trees(model);
   lay_out_velocities(model);
   lay_out_slots(model);
+  model.quadratic_terms = any_quadratic_terms(model);
   model.length_scale = typical_length(model);
 }
 

@@ -4,7 +4,7 @@
 
 namespace saltus {
 
-// Scalar coordinates of a joint, tree or cut (body.cut tells).
+// Scalar coordinates of a joint: of the cut, or where there is none, of the tree joint of `body`.
 void add_coordinates(Model& model, const Joint& kind, const std::string& joint_name,
                      const std::vector<JointDof>& dofs, BodyIndex self, const Body& body);
 void lay_out(Model& model);

@@ -4,7 +4,8 @@
 // A tree joint places its body: X_parent_body = placement * X_J(q) * in_body^-1. A *cut* joint is
 // no tree joint: its body hangs on the world by a carrier (Planar in a planar model, else
 // Floating) and the joint is kept by bilateral rows. No cuts: minimal coordinates; all cut:
-// maximal (P0, P2).
+// maximal (P0, P2). A closed *loop* is a cut that cannot be undone: both its bodies have joints of
+// their own.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -60,13 +61,14 @@ struct Cut {
   int translations = 0;
   RotationRows rotation = RotationRows::none;
   int rotations = 0;  // rows: none 0, tilt 2, all 3 (planar model: all 1)
+  bool loop = false;  // closes a loop; its child is no body's own joint, and may be the world
 };
 
 // A scalar coordinate of a joint, in the tree or cut: motors, springs, limits act on these and so
 // do not care which coordinates the model uses.
 struct Coordinate {
   std::string name;  // the joint's; several coordinates: joint.x, joint.y, joint.theta
-  BodyIndex body;    // the child
+  BodyIndex body;    // the child; of a loop perhaps the world
   int component = 0;
   int q_index = -1, v_index = -1;  // in the tree
   CutIndex cut;                    // else
@@ -170,6 +172,8 @@ struct Model {
   std::vector<char> prescribed;
   std::vector<char> rotational;  // rad/s, else m/s
   bool any_prescribed = false;
+  bool has_loops = false;
+  bool quadratic_terms = true;  // tau_bias depends on v; P0's links about their centres: no
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
   // Throw InputError with the known names when there is none.
@@ -180,6 +184,10 @@ struct Model {
   [[nodiscard]] int law_between(int& a, int& b) const;
   // "contact peg4 - link7", "joint3": what a place is, for messages.
   [[nodiscard]] std::string name_of(const Place& place) const;
+  // Of a joint that closes a loop: its coordinates follow from those of the bodies' joints.
+  [[nodiscard]] bool of_loop(const Coordinate& c) const {
+    return c.cut.valid() && cuts[c.cut].loop;
+  }
 };
 
 }  // namespace saltus

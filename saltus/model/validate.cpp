@@ -41,6 +41,17 @@ void check_dof(const JointDof& d, const std::string& path) {
           fmt::format("expected lower < upper, got [{}, {}]", d.lower, d.upper));
 }
 
+void check_dofs(const JointSpec& joint, const std::string& path) {
+  const int n = has_scalar_coordinates(joint.kind) ? nv_of(joint.kind) : 0;
+  const int given = static_cast<int>(joint.dofs.size());
+  require(given <= 1 || given == n, path,
+          fmt::format("expected properties for {} coordinates, got {}", n, given));
+  require(given == 0 || n > 0, path,
+          fmt::format("a {} joint has no scalar coordinate to carry springs, limits or friction",
+                      name_of(joint.kind)));
+  for (const auto& d : joint.dofs) check_dof(d, path);
+}
+
 void check_frame(const SE3& frame, const std::string& path) {
   require(frame.r.allFinite() && frame.R.allFinite(), path, "expected finite numbers");
   // Files print rotations with six digits or so.

@@ -10,6 +10,7 @@ void require(bool ok, const std::string& path, const std::string& expected);
 
 void check_inertia(const RigidInertia& inertia, bool may_be_massless, const std::string& path);
 void check_dof(const JointDof& dof, const std::string& path);
+void check_dofs(const JointSpec& joint, const std::string& path);
 void check_frame(const SE3& frame, const std::string& path);
 void check_shape(const Shape& shape, const std::string& path);
 void check_support(const SupportFriction& friction, const std::string& path);

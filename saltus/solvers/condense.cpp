@@ -34,9 +34,6 @@ void solve_ldl(const Mat& A, int n, VecRef x) {
 
 namespace {
 
-// Rows that depend on others to a relative 1e-12 are redundant; rounding of G is about 1e-15.
-constexpr double redundant = 1e-12;
-
 double delassus(const Inclusion& p, int i, int j) {
   return p.has_G ? p.G(i, j) : p.W.col(i).dot(p.Y.col(j));
 }
@@ -64,7 +61,7 @@ void factor_direct(const Inclusion& p, SolverWorkspace& w) {
   for (const Block& k : p.blocks)
     if (std::holds_alternative<Bilateral>(k.law))
       for (int a = 0; a < k.rows; ++a, ++i) w.factor(i, i) += k.compliance;
-  factor_ldl(w.factor, n, redundant);
+  w.redundant = factor_ldl(w.factor, n, w.rank_tolerance);
 }
 
 }  // namespace
@@ -76,6 +73,7 @@ void condense(const Inclusion& p, bool direct, SolverWorkspace& w) {
   const auto& B = w.direct_rows;
   const auto& U = w.iterated_rows;
 
+  w.redundant = 0;
   if (nb > 0) factor_direct(p, w);
   for (int i = 0; i < nb; ++i) w.direct[i] = p.c[B[i]];
   if (nb > 0) solve_ldl(w.factor, nb, w.direct.head(nb));  // A^-1 c_B
@@ -104,6 +102,33 @@ void condense(const Inclusion& p, bool direct, SolverWorkspace& w) {
       w.Y.col(j) = p.Y.col(U[j]);
       for (int i = 0; i < nb; ++i) w.Y.col(j) -= w.coupling(i, j) * p.Y.col(B[i]);
     }
+  }
+}
+
+void factor_bilaterals(const Inclusion& p, SolverWorkspace& w) {
+  split(p, true, w);
+  if (!w.direct_rows.empty()) factor_direct(p, w);
+}
+
+void add_bilateral_impulses(const Inclusion& p, SolverWorkspace& w, VecRef v) {
+  const int n = static_cast<int>(w.direct_rows.size());
+  for (int i = 0; i < n; ++i) {
+    const int row = w.direct_rows[i];
+    w.direct[i] = p.b[row] + p.W.col(row).dot(v);
+  }
+  if (n > 0) solve_ldl(w.factor, n, w.direct.head(n));
+  for (int i = 0; i < n; ++i) v -= w.direct[i] * p.Y.col(w.direct_rows[i]);
+}
+
+void imply_redundant(const Inclusion& p, SolverWorkspace& w, int n, VecRef x) {
+  if (w.redundant == 0) return;
+  auto Lambda = w.direct.head(n);
+  Lambda = x;
+  solve_ldl(w.factor, n, Lambda);  // the leading rows have the leading part of the factor
+  for (int i = 0; i < n; ++i) {
+    if (w.factor(i, i) > 0) continue;
+    x[i] = 0;
+    for (int j = 0; j < n; ++j) x[i] += delassus(p, w.direct_rows[i], w.direct_rows[j]) * Lambda[j];
   }
 }
 

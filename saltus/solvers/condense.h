@@ -17,6 +17,13 @@ void solve_ldl(const Mat& A, int n, VecRef x);
 // Splits the problem and fills work.G/c or work.W/Y/v_free/b. `direct` selects whether bilateral
 // blocks are eliminated; otherwise every row is iterated.
 void condense(const Inclusion& problem, bool direct, SolverWorkspace& work);
+// The bilateral blocks alone, all others left out: factors them once, then adds to a velocity what
+// their impulses give, v += Y_B Lambda_B with Lambda_B = -A^-1 (W_B' v + b_B).
+void factor_bilaterals(const Inclusion& problem, SolverWorkspace& work);
+void add_bilateral_impulses(const Inclusion& problem, SolverWorkspace& work, VecRef v);
+// Of the first n direct rows, the redundant ones get the values in x that the others imply; needs
+// factor_bilaterals. Rounding and drift leave values that no velocity can have.
+void imply_redundant(const Inclusion& problem, SolverWorkspace& work, int n, VecRef x);
 // Impulses of the direct rows for given iterated ones, written into the full vector.
 void expand(VecRef Lambda, const SolverWorkspace& work);
 

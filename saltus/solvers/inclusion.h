@@ -57,7 +57,11 @@ struct SolverWorkspace {
   Mat W, Y;            // iterated columns of the velocity form           <- condense
   Vec c, b, v_free;    // condensed c, offsets, free velocity             <- condense
   Vec direct;          // impulses of the direct rows
-  Vec Lambda, next;    // impulses of the iterated rows, and JOR's new ones
+  int redundant = 0;   // direct rows that depend on others; their impulse is zero  <- condense
+  // A direct row depends on those before it if its pivot is below this share of its diagonal
+  // entry: the squared sine of its angle to them. Rounding of G is about 1e-15.
+  double rank_tolerance = 1e-12;
+  Vec Lambda, next;                             // impulses of the iterated rows, and JOR's new ones
   std::vector<int> direct_rows, iterated_rows;  // rows of the problem          <- condense
   std::vector<Block> blocks;                    // iterated blocks, renumbered  <- condense
   std::vector<StepLengths> steps;               // r of each

@@ -208,6 +208,7 @@ SolveReport iterate(const Inclusion& p, VecRef Lambda, const ProxOptions& o, con
   SolveReport report;
   report.solver = plan.jacobi ? ProxJacobi::name : ProxGaussSeidel::name;
   report.converged = form.n == 0;
+  report.redundant = w.redundant;
   form.start();
   const auto judge = [&] {
     expand(Lambda, w);

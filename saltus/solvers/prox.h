@@ -46,6 +46,7 @@ struct SolveReport {
   double rotational = 0;              // [rad/s]
   int sweeps = 0, newton = 0;         // how many of either
   int indeterminate = -1;             // dimension of the impulses that move nothing; -1: not asked
+  int redundant = 0;  // direct rows that others imply: how their load is shared is indeterminate
 };
 
 // Lambda holds the start value (warm start) and receives the solution.

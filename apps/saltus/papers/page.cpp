@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 
-#include "saltus/base/error.h"
 #include "saltus/version.h"
 
 namespace saltus::cli {
@@ -90,22 +87,6 @@ std::string Page::html() const {
       "content='width=device-width'><title>{}</title><style>{}</style>\n{}<p><small>Made by saltus "
       "{} ({}).</small></p></html>\n",
       escaped(title_), style, body_, version, commit);
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  {
-    std::ofstream out(part, std::ios::binary);
-    out << text;
-    if (!out.flush()) {
-      std::remove(part.c_str());
-      throw InputError(fmt::format("{}: cannot write this file", path));
-    }
-  }
-  if (std::rename(part.c_str(), path.c_str()) != 0) {
-    std::remove(part.c_str());
-    throw InputError(fmt::format("{}: cannot write this file", path));
-  }
 }
 
 }  // namespace saltus::cli

@@ -34,7 +34,4 @@ class Page {
   int misses_ = 0;
 };
 
-// Writes a whole file under another name first; throws InputError when it cannot.
-void write_file(const std::string& path, const std::string& text);
-
 }  // namespace saltus::cli

@@ -7,6 +7,7 @@
 #include "apps/saltus/commands.h"
 #include "apps/saltus/papers/page.h"
 #include "apps/saltus/papers/papers.h"
+#include "apps/saltus/write_file.h"
 #include "saltus/base/error.h"
 
 namespace saltus::cli {
