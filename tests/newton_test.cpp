@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 
+#include "saltus/solvers/local.h"
 #include "saltus/solvers/solve.h"
 #include "tests/support/check.h"
 #include "tests/support/problems.h"
@@ -146,6 +148,225 @@ TEST(Stacks, CornerAndWedge) {
     for (const double angle : {0.05, 0.2, 0.5})
       expect_solved("wedge " + std::to_string(angle) + ", mu " + std::to_string(mu),
                     wedge(angle, mu, 4).problem());
+  }
+}
+
+// --- One block, exactly
+// ------------------------------------------------------------------------
+
+// Every law on a full random block: the natural map at rounding.
+TEST(LocalStep, SolvesEveryLawToRounding) {
+  Worst worst("natural map of the block, relative", 1e-12);
+  for (const auto seed : seeds(1, 2000)) {
+    Random random(seed);
+    const double mu = random.uniform(0, 1.5);
+    const double inf = std::numeric_limits<double>::infinity();
+    const std::vector<Law> laws{
+        Bilateral{random.integer(1, 6)},
+        Unilateral{},
+        Interval{-random.uniform(0, 1), random.chance(0.5) ? inf : random.uniform(0, 1)},
+        GivenLoad{random.log_uniform(1e-3, 1), random.log_uniform(1e-3, 1)},
+        Coulomb{mu, random.chance(0.5) ? mu : random.uniform(0, 1)},
+        Coulomb2{mu},
+        RollingCoulomb{mu, mu, random.uniform(0, 0.5), 0},
+        RollingCoulomb{mu, random.uniform(0, 1), random.uniform(0, 0.5), random.uniform(0.01, 1)}};
+    for (const Law& law : laws) {
+      const int n = rows_of(law);
+      const bool rolls = std::holds_alternative<RollingCoulomb>(law);
+      const Mat G = random.spd(n, rolls ? 0.5 : 1e-2, rolls ? 2 : 10);
+      Mat6 A = Mat6::Zero();
+      A.topLeftCorner(n, n) = G;
+      Vec6 q = random.vector6(), x = Vec6::Zero();
+      const Block block{law, 0, n, 0, 1};
+      solve_block(sets_of(law), n, A, q, x);
+      Inclusion p;
+      p.reserve(n, 1, 0);
+      p.add(law, 0, 1);
+      p.G = G;
+      p.c = q.head(n);
+      p.has_G = true;
+      const Vec xi = G * x.head(n) + q.head(n);
+      const double miss = block_residual(block, x.head(n), xi, diagonal_steps(p, block)).value;
+      worst.add(miss / (q.head(n).norm() + G.norm() * x.head(n).norm()), seed);
+    }
+  }
+}
+
+TEST(LocalStep, ClosedForms) {
+  Worst stick("stick", 1e-12), slip("slip", 1e-12), open("separation", 0);
+  for (const auto seed : seeds(1, 500)) {
+    Random random(seed);
+    Mat6 A = Mat6::Zero();
+    const double g_N = random.uniform(0.5, 2), g_T = random.uniform(0.5, 2);
+    A(0, 0) = g_N;
+    A(1, 1) = A(2, 2) = g_T;
+    const double mu = random.uniform(0.05, 1), n = random.uniform(0.1, 1);
+    const double angle = random.uniform(0, 2 * std::numbers::pi);
+    const Vec2 u(std::cos(angle), std::sin(angle));
+    const ConvexSets sets = sets_of(Coulomb{mu, mu});
+    const auto solve = [&](double q_N, const Vec2& q_T) {
+      Vec6 q = Vec6::Zero(), x = Vec6::Zero();
+      q[0] = q_N;
+      q.segment<2>(1) = q_T;
+      solve_block(sets, 3, A, q, x);
+      return Vec3(x.head<3>());
+    };
+    const double held = random.uniform(0, 0.99) * mu * n, speed = 1.01 + random.uniform(0, 10);
+    const Vec2 t = -held * u, s = -mu * n * u;
+    stick.add((solve(-g_N * n, g_T * held * u) - Vec3(n, t[0], t[1])).norm(), seed);
+    slip.add((solve(-g_N * n, g_T * mu * n * speed * u) - Vec3(n, s[0], s[1])).norm(), seed);
+    open.add(solve(random.uniform(0, 1), u).norm(), seed);
+  }
+}
+
+// --- What a solution must do
+// --------------------------------------------------------------------------
+
+std::vector<Solver> every_solver() {
+  ProxGaussSeidel exact, plain, relaxed;
+  ProxJacobi jacobi;
+  plain.local = ProxOptions::Local::prox;
+  relaxed.auto_alpha = jacobi.auto_alpha = true;
+  relaxed.alpha = 1.8;
+  std::vector<Solver> list{exact, plain, relaxed, jacobi, newton(), automatic()};
+  for (Solver& s : list) std::visit([](ProxOptions& o) { o.max_iterations = 20000; }, s);
+  std::get<Newton>(list[4]).max_iterations = 600;
+  return list;
+}
+
+TEST(Agreement, OfVelocitiesWhereTheyAreUnique) {
+  // Few contacts, many bodies: W has full rank; mu small enough for one solution.
+  Worst worst("velocity by six solvers", 1e-7);
+  int converged = 0, count = 0;
+  for (const auto seed : seeds(1, 30)) {
+    Random random(seed);
+    const Inclusion p = random_heap(
+        random, {.bodies = 4, .contacts = 4, .mu_most = 0.3, .rolling = true, .mixed = true});
+    const Outcome reference = solved(p, newton(1e-12));
+    for (const Solver& solver : every_solver()) {
+      const Outcome out = solved(p, solver);
+      ++count;
+      if (!out.report.converged) continue;
+      ++converged;
+      worst.add((p.Y * (out.Lambda - reference.Lambda)).norm(),
+                std::string(name_of(solver)) + ", seed " + std::to_string(seed));
+    }
+  }
+  std::printf("[   RATE   ] %d of %d solves within 20000 iterations\n", converged, count);
+  EXPECT_GE(converged, count - count / 20);
+}
+
+TEST(Agreement, OfPrimalAndDualBackends) {
+  Worst worst("velocity", 1e-8);
+  for (const auto seed : seeds(1, 200)) {
+    Random random(seed);
+    Inclusion p = random_heap(random, {.bodies = 3, .contacts = 5, .mu_most = 0.3, .mixed = true});
+    const Outcome primal = solved(p, newton(1e-12));
+    p.has_M = false;
+    const Outcome dual = solved(p, newton(1e-12));
+    p.has_G = false;
+    const Outcome velocity = solved(p, newton(1e-12));  // neither M nor G: by Y
+    EXPECT_TRUE(primal.report.converged && dual.report.converged && velocity.report.converged);
+    worst.add((p.Y * (primal.Lambda - dual.Lambda)).norm(), seed);
+    worst.add((p.Y * (primal.Lambda - velocity.Lambda)).norm(), seed);
+  }
+}
+
+TEST(Newton, WarmStartTakesNoIterationAndRunsRepeat) {
+  for (const auto seed : seeds(1, 100)) {
+    Random random(seed);
+    const Inclusion p = random_heap(random, {.elliptic = true, .rolling = true, .mixed = true});
+    const Outcome cold = solved(p, newton(1e-11)), again = solved(p, newton(1e-11));
+    EXPECT_EQ(cold.Lambda, again.Lambda) << "seed " << seed;
+    const Outcome warm = solved(p, newton(), cold.Lambda);
+    EXPECT_EQ(warm.report.iterations, 0) << "seed " << seed;
+    EXPECT_LE(solved(p, automatic(), cold.Lambda).report.iterations, 1) << "seed " << seed;
+  }
+}
+
+TEST(Newton, FrictionHasNoHeading) {
+  Worst worst("turned problem", 1e-8);
+  for (const auto seed : seeds(1, 100)) {
+    Random random(seed);
+    const Inclusion p = random_heap(random, {.bodies = 3, .contacts = 4, .mu_most = 0.3});
+    Inclusion turned = p;
+    Mat R = Mat::Identity(p.rows, p.rows);
+    for (const Block& k : p.blocks)
+      R.block<2, 2>(k.row + 1, k.row + 1) =
+          Eigen::Rotation2Dd(random.uniform(0, 6)).toRotationMatrix();
+    turned.W = p.W * R.transpose();
+    turned.Y = p.Y * R.transpose();
+    turned.G = R * p.G * R.transpose();
+    turned.c = R * p.c;
+    const Outcome a = solved(p, newton(1e-12)), b = solved(turned, newton(1e-12));
+    worst.add((p.Y * a.Lambda - turned.Y * b.Lambda).norm(), seed);
+  }
+}
+
+TEST(Indeterminate, IsCountedAndSharedEvenly) {
+  // A box at rest on four points: 12 sticking rows, 6 freedoms. The smallest impulses are equal.
+  const Inclusion p = box_tower(1, 1, 4, 0.5).problem();
+  SolverWorkspace work;
+  work.reserve(p.rows, 4, 6);
+  Vec start = Vec::Zero(p.rows);
+  start[0] = 3;  // a start that favours one corner
+  AutoSolver o = automatic(1e-12);
+  o.least_norm = true;
+  const Outcome out = solved(p, o, start);
+  EXPECT_TRUE(out.report.converged);
+  EXPECT_EQ(indeterminacy(p, out.Lambda, work), 6);
+  for (int k = 0; k < 4; ++k) EXPECT_NEAR(out.Lambda[3 * k], 9.81e-3 / 4, 1e-9);
+  const Inclusion one = random_heap(*std::make_unique<Random>(1), {.bodies = 2, .contacts = 1});
+  work.reserve(one.rows, 1, 12);
+  EXPECT_EQ(indeterminacy(one, solved(one, o).Lambda, work), 0);
+}
+
+TEST(Report, PartsHistoryAndSolver) {
+  const Inclusion p = box_tower(3, 100, 4, 0.5).problem();
+  SolverWorkspace work;
+  work.reserve(p.rows, 12, 18);
+  AutoSolver o = automatic();
+  o.history = true;
+  Vec Lambda = Vec::Zero(p.rows);
+  const SolveReport r = solve_inclusion(p, Lambda, o, work);
+  EXPECT_TRUE(r.converged);
+  EXPECT_EQ(r.iterations, r.sweeps + r.newton);
+  EXPECT_GE(static_cast<int>(work.history.size()), r.iterations);
+  EXPECT_LE(std::max(r.normal, r.tangential), 1e-10);
+  EXPECT_FALSE(r.solver.empty());
+}
+
+TEST(AutoAlpha, RecoversWhereOverrelaxationDiverges) {
+  int plain = 0, adapted = 0;
+  for (const auto seed : seeds(1, 50)) {
+    Random random(seed);
+    const Inclusion p = random_heap(random, {.bodies = 3, .contacts = 8, .mu_most = 0.5});
+    ProxJacobi o;
+    o.alpha = 1.9;
+    o.max_iterations = 20000;
+    plain += solved(p, o).report.converged;
+    o.auto_alpha = true;
+    adapted += solved(p, o).report.converged;
+  }
+  std::printf("[   RATE   ] jor, alpha 1.9: %d/50, automatic %d/50\n", plain, adapted);
+  EXPECT_GE(adapted, plain);
+  EXPECT_GE(adapted, 40);
+}
+
+TEST(Failure, NoSolutionIsReportedByAll) {
+  // Two opposite unilateral rows asked to part both ways, and a matrix of zeros.
+  Inclusion p;
+  p.reserve(2, 2, 0);
+  p.add(Unilateral{}, 0, 1);
+  p.add(Unilateral{}, 0, 1);
+  p.G = (Mat(2, 2) << 1, -1, -1, 1).finished();
+  p.c = Vec::Constant(2, -1);
+  p.has_G = true;
+  for (const Solver& s : {Solver{newton()}, Solver{automatic()}}) {
+    const Outcome out = solved(p, s);
+    EXPECT_FALSE(out.report.converged);
+    EXPECT_TRUE(out.Lambda.allFinite());
+    EXPECT_GT(out.report.residual, 0.1);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cerrno>
@@ -57,10 +58,15 @@ void check_delassus(const std::string& where, const Mat& G, double& asymmetry) {
                                         i, j, low));
     }
   }
-  const Eigen::LDLT<Mat> factor(0.5 * (G + G.transpose()));
-  const double least = factor.vectorD().size() > 0 ? factor.vectorD().minCoeff() : 0;
-  if (least < -slack)
-    throw refuse(where, fmt::format("the matrix is indefinite: a pivot is {:.6g}", least));
+  // Pivots below zero are a suspicion only: noise grows in them. The least eigenvalue decides.
+  const Mat symmetric = 0.5 * (G + G.transpose());
+  const Eigen::LDLT<Mat> factor(symmetric);
+  if (n == 0 || factor.vectorD().minCoeff() >= -1e-9 * size) return;
+  const Eigen::SelfAdjointEigenSolver<Mat> spectrum(symmetric, Eigen::EigenvaluesOnly);
+  if (const double least = spectrum.eigenvalues()[0]; least < -slack)
+    throw refuse(where, fmt::format("the matrix is indefinite: its least eigenvalue is {:.6g}, the "
+                                    "largest {:.6g}",
+                                    least, spectrum.eigenvalues()[n - 1]));
 }
 
 namespace {

@@ -35,6 +35,7 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     Newton options;
     static_cast<ProxOptions&>(options) = o;
     options.max_iterations = iterations;
+    options.least_norm = false;
     return solve(p, now, options, w);
   };
   const auto relaxed = [&](int iterations) {
@@ -60,6 +61,22 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
   if (!done) {
     now = best;
     static_cast<void>(link(relaxed(o.max_iterations)));
+  }
+  if (report.converged && o.least_norm) {  // a choice among solutions: kept only if it is one
+    Newton options;
+    static_cast<ProxOptions&>(options) = o;
+    options.max_iterations = o.newton_iterations;
+    now = best;
+    const SolveReport least = solve(p, now, options, w);
+    const SolveReport before = report;
+    report = merge(before, least);
+    if (least.converged) {
+      best = now;
+      report = least;
+      report.iterations += before.iterations;
+      report.sweeps += before.sweeps;
+      report.newton += before.newton;
+    }
   }
   Lambda.head(n) = best;
   return report;
