@@ -53,9 +53,10 @@ void spheres_in_a_box(benchmark::State& state) {
   std::vector<Vec3> x, v;
   for (int i = 0; i < n; ++i) {
     scene.objects.push_back({i, 0});
-    x.push_back(pitch * Vec3(i % side, i / side % side, i / side / side) +
-                0.01 * Vec3(uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)));
-    v.push_back(Vec3(uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)));
+    const int column = i % side, row = i / side % side, layer = i / side / side;
+    x.emplace_back(pitch * Vec3(column, row, layer) +
+                   0.01 * Vec3(uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)));
+    v.emplace_back(uniform(-1, 1), uniform(-1, 1), uniform(-1, 1));
   }
   for (int k = 0; k < 5; ++k) {  // floor and walls
     scene.objects.push_back({-1, 0});
