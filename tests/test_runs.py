@@ -470,7 +470,7 @@ def test_tables(pegs, scenes, run):
     with h5py.File(pegs, "r") as f:
         attributes = {k: v.decode() if isinstance(v, bytes) else v for k, v in f.attrs.items()}
         print(attributes)
-        assert attributes["format"] == "saltus-run" and attributes["format_version"] == 1
+        assert attributes["format"] == "saltus-run" and attributes["format_version"] == 2
         version = f"saltus {attributes['saltus_version']} ({attributes['commit']})"
         assert run("--version").out.strip() == version
         header = json.loads(text_of(f["header"]))
