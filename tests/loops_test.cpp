@@ -223,5 +223,79 @@ TEST(Loops, BricardConvergesInBothCoordinateSets) {
   }
 }
 
+// --- what acts on a loop's own coordinate
+// ---------------------------------------------------------
+
+// The four-bar hung on its rocker: now the crank's bearing closes the loop, and drives it.
+Scene driven_by_its_loop(const std::string& between, double sign) {
+  const std::string text = fmt::format(R"(saltus: 1
+bodies:
+  - name: rocker
+    mass: 1.5
+    com: [0.4, 0, 0]
+    inertia: [0.0003, 0.0802, 0.0802]
+    joint: {{type: revolute, axis: [0, 1, 0], at: {{position: [1, 0, 0]}}}}
+  - name: coupler
+    mass: 2
+    com: [0.45, 0, 0]
+    inertia: [0.0004, 0.1352, 0.1352]
+    joint: {{type: revolute, parent: rocker, axis: [0, 1, 0], at: {{position: [0.8, 0, 0]}}, in_body: {{position: [0.9, 0, 0]}}}}
+  - name: crank
+    mass: 4
+    com: [0.04, 0, 0]
+    inertia: [0.06, 0.12, 0.06]
+    joint: {{type: revolute, parent: coupler, axis: [0, 1, 0], in_body: {{position: [0.3, 0, 0]}}}}
+loops:
+  - name: bearing
+    between: [{}]
+    type: revolute
+    axis: [0, 1, 0]
+    prescribed: {{type: table, times: [0, 10], values: [{}, {}]}}
+initial: {{rocker: -1.8626, coupler: 1.3181, crank: -1.0263}}
+time: {{step: 1e-3, end: 3}}
+)",
+                                       between, -sign * pi / 2, sign * (60 - pi / 2));
+  return read_scene(Document::from_text(text, "bearing"));
+}
+
+TEST(Loops, ALoopMayBeDrivenAndCountsItsTurns) {
+  for (const auto& [between, sign] : {std::pair("world, crank", 1.0), {"crank, world", -1.0}}) {
+    Played p(driven_by_its_loop(between, sign));
+    EXPECT_LT(p.system.closure.gap_left, 1e-12);
+    p.run_until(3);
+    EXPECT_LT(p.joint_gap, 1e-9);
+    expect_figure(fmt::format("bearing [{}], about three turns", between), p.coordinate("bearing"),
+                  sign * (18 - pi / 2), 1e-9);
+  }
+}
+
+TEST(Loops, TheStartKeepsWhatIsGiven) {
+  const Played p("four-bar", 1e-3);
+  const System& s = p.system;
+  EXPECT_GT(s.closure.gap, 1e-6);  // five digits
+  EXPECT_LT(s.closure.gap_left, 1e-12);
+  EXPECT_LT(s.closure.rate_left, 1e-12);
+  const Coordinate& crank = s.model.coordinates[s.model.coordinate("crank")];
+  EXPECT_NEAR(s.start.q[crank.q_index], -pi / 2, 1e-14);
+  EXPECT_NEAR(s.start.v[crank.v_index], 6, 1e-14);
+}
+
+TEST(Loops, RedundantRowsGetWhatTheOthersImply) {
+  Inclusion p;
+  p.reserve(4, 2, 3);
+  p.add(Bilateral{3}, 0, 1);
+  p.add(Bilateral{1}, 0.5, 1);                            // behind the rows in question
+  p.W.leftCols(4) << 1, 2, 0, 1, 0, 0, 1, 1, 0, 0, 0, 2;  // row 1 is twice row 0
+  p.Y = p.W;
+  SolverWorkspace w;
+  w.reserve(4, 2, 3);
+  factor_bilaterals(p, w);
+  EXPECT_EQ(w.redundant, 1);
+  Vec x(3);
+  x << 3, -7, 5;
+  imply_redundant(p, w, 3, x);
+  EXPECT_NEAR((x - Vec3(3, 6, 5)).norm(), 0, 1e-14);
+}
+
 }  // namespace
 }  // namespace saltus::test

@@ -47,6 +47,9 @@ void bind_joints(nb::module_& m) {
       " angular velocity in the body [rad/s]).")
       .def(nb::init<>());
   nb::class_<Carrier>(m, "Carrier", "Translates along the parent's axes; q [m].").def(nb::init<>());
+  nb::class_<PlanarCarrier>(m, "PlanarCarrier",
+                            "A Carrier of a planar model: translates along x and y; q [m].")
+      .def(nb::init<>());
 
   nb::class_<JointDof>(m, "JointDof", "What acts in one scalar coordinate of a joint.")
       .def(

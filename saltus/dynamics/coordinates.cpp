@@ -39,7 +39,7 @@ Vec6 coordinate_wrench(const Model& model, const Workspace& w, const Coordinate&
   const Cut& cut = model.cuts[c.cut];
   const CutFrames f = cut_frames(model, w, cut);
   Vec3 axis = cut.axis;
-  if (nv_of(cut.joint) == 3) axis = Vec3::Unit(c.rotational ? 2 : c.component);
+  if (nv_of(cut.joint) > 1) axis = Vec3::Unit(c.rotational ? 2 : c.component);
   const Vec3 a = f.parent.R * axis;
   return c.rotational ? join(Vec3::Zero(), a) : translation_wrench(a, f.child.r);
 }

@@ -74,6 +74,12 @@ void kinematics(const Carrier&, VecIn q, VecIn, SE3& X, Columns6& S, Vec6&) {
   S.block<3, 3>(3, 0).setZero();
 }
 
+void kinematics(const PlanarCarrier&, VecIn q, VecIn, SE3& X, Columns6& S, Vec6&) {
+  X.R.setIdentity();
+  X.r << q[0], q[1], 0;
+  S.leftCols<2>().setIdentity();
+}
+
 }  // namespace
 
 void joint_kinematics(const Joint& joint, VecIn q, VecIn v, SE3& X, Columns6& S, Vec6& bias) {
@@ -106,6 +112,8 @@ void joint_coordinates(const Joint& joint, const SE3& X, VecRef q) {
     store(Quat(X.R), q.tail<4>());
   } else if (std::holds_alternative<Carrier>(joint)) {
     q = X.r;
+  } else if (std::holds_alternative<PlanarCarrier>(joint)) {
+    q = X.r.head<2>();
   }
 }
 

@@ -181,6 +181,12 @@ bool ModelBuilder::is_cut(const JointSpec& joint) const {
 
 namespace {
 
+// In a planar model a carrier does not leave the plane.
+JointSpec in_plane(JointSpec joint, bool planar) {
+  if (planar && std::holds_alternative<Carrier>(joint.kind)) joint.kind = PlanarCarrier{};
+  return joint;
+}
+
 // The directions a joint blocks, as rows of a cut.
 Cut make_cut(const JointSpec& joint, bool planar) {
   Cut cut;
@@ -232,7 +238,7 @@ Cut make_cut(const JointSpec& joint, bool planar) {
 
 void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index) const {
   const std::string path = fmt::format("bodies[{}].joint", spec_index);
-  const JointSpec& joint = spec.joint;
+  const JointSpec joint = in_plane(spec.joint, planar_);
   Body body;
   body.name = spec.name;
   body.rigid = spec.inertia;
@@ -289,7 +295,8 @@ void ModelBuilder::add_loops(Model& model) const {
   std::set<std::string> joint_names;
   for (const BodySpec& b : bodies_) joint_names.insert(b.joint.name);
   for (std::size_t i = 0; i < loops_.size(); ++i) {
-    const auto& [child, joint] = loops_[i];
+    const std::string& child = loops_[i].child;
+    const JointSpec joint = in_plane(loops_[i].joint, planar_);
     const std::string path = fmt::format("loops[{}]", i);
     require(joint_names.insert(joint.name).second, path + ".name",
             fmt::format("the joint name '{}' is taken", joint.name));

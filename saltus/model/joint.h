@@ -44,7 +44,14 @@ struct Carrier {
   static constexpr int nq = 3, nv = 3;
 };
 
-using Joint = std::variant<Fixed, Revolute, Prismatic, Planar, Spherical, Floating, Carrier>;
+// The same in a planar model, which makes it of every Carrier: it translates along x and y.
+struct PlanarCarrier {
+  static constexpr std::string_view name = "carrier";
+  static constexpr int nq = 2, nv = 2;
+};
+
+using Joint =
+    std::variant<Fixed, Revolute, Prismatic, Planar, Spherical, Floating, Carrier, PlanarCarrier>;
 
 [[nodiscard]] int nq_of(const Joint& joint);
 [[nodiscard]] int nv_of(const Joint& joint);

@@ -90,8 +90,7 @@ void check_planar(const JointSpec& joint, const std::string& path) {
             "a planar model has its joints' frames in the x-y plane");
   };
   require(!std::holds_alternative<Spherical>(joint.kind) &&
-              !std::holds_alternative<Floating>(joint.kind) &&
-              !std::holds_alternative<Carrier>(joint.kind),
+              !std::holds_alternative<Floating>(joint.kind),
           path, fmt::format("a planar model has no {} joints", name_of(joint.kind)));
   upright(joint.placement);
   upright(joint.in_body);

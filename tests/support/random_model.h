@@ -35,6 +35,7 @@ inline Joint random_joint(Random& random, Kinds kinds, bool at_world) {
       case 0: return Fixed{};
       case 1: return Prismatic{Vec3(std::cos(angle), std::sin(angle), 0)};
       case 2: return Planar{};
+      case 3: return Carrier{};
       default: return Revolute{Vec3(0, 0, random.chance(0.3) ? -1 : 1)};
     }
   }
@@ -159,6 +160,7 @@ inline SE3 joint_pose(const Joint& joint, const Vec& q) {
     SE3 operator()(const Spherical&) const { return {rotation_of(q), Vec3::Zero()}; }
     SE3 operator()(const Floating&) const { return {rotation_of(q.tail<4>()), q.head<3>()}; }
     SE3 operator()(const Carrier&) const { return SE3::translation(q); }
+    SE3 operator()(const PlanarCarrier&) const { return SE3::translation({q[0], q[1], 0}); }
   };
   return std::visit(Visitor{q}, joint);
 }
