@@ -11,7 +11,7 @@ BIN := $(CURDIR)/build/release/bin
 started := $(shell date +%s)
 stage = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help deps venv viewer build debug asan test demo soak format lint clean \
+.PHONY: help deps peers bench venv viewer build debug asan test demo soak format lint clean \
         configure format-check layers ctest package python pytest \
         browser-tests
 
@@ -60,6 +60,15 @@ asan:  ## build with address and undefined-behaviour sanitizers and run ctest
 	@[[ -f build/asan/build.ninja ]] || cmake --preset asan
 	@cmake --build --preset asan
 	@ctest --preset asan -j $(JOBS)
+
+peers:  ## install the engines that `make bench` compares with; nothing else needs them
+	@tools/install-peers.sh
+
+# Benchmarks have a build of their own: configured with the peers, and without the tests.
+bench: peers  ## build and run every benchmark; the table goes to build/bench/table.md
+	@cmake --preset release -B build/bench -DSALTUS_BENCH=ON -DSALTUS_TESTS=OFF >/dev/null
+	@cmake --build build/bench
+	@build/bench/bin/saltus bench all | tee build/bench/table.md
 
 demo: deps  ## build, simulate a snake among pegs, and make a page that replays it
 	@$(MAKE) build

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   saltus::cli::add_report(app, chosen);
   saltus::cli::add_view(app, chosen);
   saltus::cli::add_solve(app, chosen);
+  saltus::cli::add_bench(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

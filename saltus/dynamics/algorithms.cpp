@@ -50,41 +50,37 @@ void bias_force(const Model& model, Workspace& w) {
 
 namespace {
 
-// The wrenches that unit accelerations of a subtree's velocities ask for, all at one point: plain
-// arrays, so that the loops over them become vector code.
-struct WrenchColumns {
-  double* __restrict f0, * __restrict f1, * __restrict f2;
-  double* __restrict n0, * __restrict n1, * __restrict n2, * __restrict row;
-  explicit WrenchColumns(Mat& x)
-      : f0(x.col(0).data()),
-        f1(x.col(1).data()),
-        f2(x.col(2).data()),
-        n0(x.col(3).data()),
-        n1(x.col(4).data()),
-        n2(x.col(5).data()),
-        row(x.col(6).data()) {}
-
-  void set(int c, const Wrench& F) const {
-    f0[c] = F.f[0], f1[c] = F.f[1], f2[c] = F.f[2];
-    n0[c] = F.n[0], n1[c] = F.n[1], n2[c] = F.n[2];
+// n += r x f for wrenches in plain arrays: vector code.
+void move_wrenches(int count, const Vec3& r, const double* __restrict f0,
+                   const double* __restrict f1, const double* __restrict f2, double* __restrict n0,
+                   double* __restrict n1, double* __restrict n2) {
+  const double x = r[0], y = r[1], z = r[2];
+  for (int c = 0; c < count; ++c) {
+    const double a = f0[c], b = f1[c], d = f2[c];
+    n0[c] += y * d - z * b;
+    n1[c] += z * a - x * d;
+    n2[c] += x * b - y * a;
   }
-  void move(int first, int last, const Vec3& r) const {  // n += r x f
-    const double x = r[0], y = r[1], z = r[2];
-    for (int c = first; c < last; ++c) {
-      n0[c] += y * f2[c] - z * f1[c];
-      n1[c] += z * f0[c] - x * f2[c];
-      n2[c] += x * f1[c] - y * f0[c];
+}
+
+// The wrenches that unit accelerations of a subtree's velocities ask for, all at one point.
+struct WrenchColumns {
+  double *f[3], *n[3];
+  explicit WrenchColumns(Mat& x) {
+    for (int i = 0; i < 3; ++i) {
+      f[i] = x.col(i).data();
+      n[i] = x.col(3 + i).data();
     }
   }
-  void along_turn(int first, int last, const Vec3& s) const {
-    const double x = s[0], y = s[1], z = s[2];
-    for (int c = first; c < last; ++c) row[c] = x * n0[c] + y * n1[c] + z * n2[c];
+  void set(int c, const Wrench& F) const {
+    for (int i = 0; i < 3; ++i) {
+      f[i][c] = F.f[i];
+      n[i][c] = F.n[i];
+    }
   }
-  void along(int first, int last, const Vec6& S) const {
-    const Vec3 t = S.head<3>();
-    along_turn(first, last, S.tail<3>());
-    const double x = t[0], y = t[1], z = t[2];
-    for (int c = first; c < last; ++c) row[c] += x * f0[c] + y * f1[c] + z * f2[c];
+  void move(int first, int last, const Vec3& r) const {
+    move_wrenches(last - first, r, f[0] + first, f[1] + first, f[2] + first, n[0] + first,
+                  n[1] + first, n[2] + first);
   }
 };
 
@@ -100,14 +96,16 @@ void mass_matrix(const Model& model, Workspace& w, std::vector<Inertia>& composi
       composite[i].multiply(w.S_I.col(k.v0 + c).head<3>(), w.S_I.col(k.v0 + c).tail<3>(), F.f, F.n);
       columns.set(first + c, F);
     }
-    for (int l = k.v0; l < k.v0 + k.nv; ++l) {
-      if (k.turns)
-        columns.along_turn(first, last, w.S_I.col(l).tail<3>());
-      else
-        columns.along(first, last, w.S_I.col(l));
-      double* column = w.M.col(l).data();
-      for (int c = first; c < last; ++c) column[velocity[c]] = w.M(l, velocity[c]) = columns.row[c];
-      column[l] += model.armature[l];
+    for (int l = 0; l < k.nv; ++l) {
+      const bool linear = l < k.linear;
+      const int at = k.v0 + l;
+      const Vec3 s = linear ? w.S_I.col(at).head<3>() : w.S_I.col(at).tail<3>();
+      double* const* x = linear ? columns.f : columns.n;
+      double* column = w.M.col(at).data();
+      for (int c = first; c < last; ++c)
+        column[velocity[c]] = w.M(at, velocity[c]) =
+            s[0] * x[0][c] + s[1] * x[1][c] + s[2] * x[2][c];
+      column[at] += model.armature[at];
     }
     if (k.parent == 0) continue;
     composite[k.parent].add_from(composite[i], w.motion[i].r);
@@ -140,8 +138,7 @@ void rnea(const Model& model, VecIn q, VecIn v, VecIn a, Workspace& work, VecRef
 }
 
 void crba(const Model& model, VecIn q, Workspace& work) {
-  work.scratch_v.setZero();
-  move_links(model, q, work.scratch_v, work);
+  place_links(model, q, work);
   crba(model, work);
 }
 

@@ -101,7 +101,7 @@ inline void joint_motion(const Link& k, const Mat3& P, const double* q, const do
       ball(3, q + 3);
       break;
     case JointCase::carrier:
-      translations(3);
+      translations(k.nv);
       m.R = P;
       break;
   }

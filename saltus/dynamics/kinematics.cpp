@@ -11,9 +11,11 @@ namespace saltus {
 
 namespace {
 
-// Poses and velocities from the root outwards, inertial axes; where `full`, also what the body's
-// own frame sees.
-template <bool full>
+// How much of the kinematics: poses; velocities too; and what the body's own frame sees.
+enum class Detail { poses, velocities, all };
+
+// From the root outwards, in inertial axes.
+template <Detail detail>
 void move_all(const Model& model, const double* q, const double* v, Workspace& w) {
   const int n = model.body_count();
   for (int i = 1; i <= n; ++i) {
@@ -31,12 +33,13 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
       m.R = j.R;
     m.r = p.R * k.offset + j.moved;
     m.origin = p.origin + m.r;
+    if constexpr (detail == Detail::poses) continue;
     const Vec3 carried = p.w.cross(m.r);
     m.w = p.w + j.w_rel;
     m.v = p.v + carried + j.v_rel;
     m.c_linear = p.w.cross(carried + 2 * j.v_rel);
     m.c_angular = p.w.cross(j.w_rel);
-    if constexpr (full) {
+    if constexpr (detail == Detail::all) {
       SE3& X = w.X[i - 1];
       X.R = m.R;
       X.r = m.origin - m.R * k.point;
@@ -59,11 +62,15 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
 }  // namespace
 
 void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& w) {
-  move_all<true>(model, q.data(), v.data(), w);
+  move_all<Detail::all>(model, q.data(), v.data(), w);
 }
 
 void move_links(const Model& model, VecIn q, VecIn v, Workspace& w) {
-  move_all<false>(model, q.data(), v.data(), w);
+  move_all<Detail::velocities>(model, q.data(), v.data(), w);
+}
+
+void place_links(const Model& model, VecIn q, Workspace& w) {
+  move_all<Detail::poses>(model, q.data(), w.scratch_v.data(), w);
 }
 
 SE3 pose_in_parent(const Model& model, const Workspace& w, BodyIndex body) {

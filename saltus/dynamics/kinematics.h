@@ -8,6 +8,8 @@ namespace saltus {
 void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& work);
 // Fills motion and S_I only: all that the recursions need.
 void move_links(const Model& model, VecIn q, VecIn v, Workspace& work);
+// Fills the poses of motion, and S_I: all that crba needs.
+void place_links(const Model& model, VecIn q, Workspace& work);
 // Of a body in the parent of its tree joint; needs forward_kinematics.
 [[nodiscard]] SE3 pose_in_parent(const Model& model, const Workspace& work, BodyIndex body);
 // Fills S0; needs forward_kinematics.

@@ -21,12 +21,26 @@ struct CaseOf {
   }
   void operator()(const Prismatic& j) const {
     k.joint = JointCase::prismatic;
+    k.linear = 1;
     k.axis = j.axis;
   }
-  void operator()(const Planar&) const { k.joint = JointCase::planar; }
+  void operator()(const Planar&) const {
+    k.joint = JointCase::planar;
+    k.linear = 2;
+  }
   void operator()(const Spherical&) const { k.joint = JointCase::spherical; }
-  void operator()(const Floating&) const { k.joint = JointCase::floating; }
-  void operator()(const Carrier&) const { k.joint = JointCase::carrier; }
+  void operator()(const Floating&) const {
+    k.joint = JointCase::floating;
+    k.linear = 3;
+  }
+  void operator()(const Carrier&) const {
+    k.joint = JointCase::carrier;
+    k.linear = 3;
+  }
+  void operator()(const PlanarCarrier&) const {
+    k.joint = JointCase::carrier;
+    k.linear = 2;
+  }
 };
 
 }  // namespace

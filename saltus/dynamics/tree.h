@@ -28,7 +28,9 @@ struct Link {
   int parent = 0;  // in the table of links, where 0 is the world and body i is i + 1
   int q0 = 0, v0 = 0, nv = 0;
   JointCase joint = JointCase::fixed;
-  bool turns = false;                                  // one column, angular only
+  // At its point every column is either linear or angular: the first `linear` ones, and the others.
+  int linear = 0;
+  bool turns = false;                                  // one column, angular
   bool placement_turned = false, body_turned = false;  // else those rotations are the identity
   int added = -1;                                      // in Tree::added
   double mass = 0;                                     // rigid part [kg]

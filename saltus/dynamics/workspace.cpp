@@ -15,7 +15,7 @@ Workspace::Workspace(const Model& model) : tree(model) {
   articulated.resize(n + 1);
   D.assign(n + 1, Mat6::Zero());
   for (auto* x : {&S, &S_I, &S0, &U}) x->setZero(6, model.nv);
-  columns.setZero(model.nv, 7);
+  columns.setZero(model.nv, 6);
   for (auto* x : {&tau_bias, &u, &d_inv, &column, &tau, &scratch_v}) x->setZero(model.nv);
   // Most joints' columns are constant in the body's frame; forward_kinematics writes the others.
   const State zero = make_state(model);

@@ -42,7 +42,7 @@ struct Workspace {
   std::vector<SymmetricInertia> articulated;  // aba; crba with added mass
   Mat6X U;                                    // articulated I S
   std::vector<Mat6> D;  // aba: factor of S' I S of joints with several columns
-  Mat columns;          // crba: a wrench a velocity (f, n, depth first) and one row of M
+  Mat columns;          // crba: a wrench a velocity (f, n), depth first
   Vec u, d_inv, column, tau, scratch_v;
 
   explicit Workspace(const Model& model);

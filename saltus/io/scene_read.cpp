@@ -82,7 +82,9 @@ void read_solver(Fields& f, Solver& solver) {
   f.boolean("least_norm", o.least_norm,
             "of indeterminate impulses the smallest (auto and newton)");
   const auto take = [&](auto chosen) {
+    const auto local = chosen.local;  // exact in auto; sor and jor are P2's
     static_cast<ProxOptions&>(chosen) = o;
+    chosen.local = local;
     solver = chosen;
   };
   if (type == 0) take(AutoSolver{});

@@ -24,7 +24,7 @@ struct ProxOptions {
   int max_iterations = 10000;
   enum class On { delassus, velocity } on = On::delassus;
   enum class Bilaterals { direct, prox } bilaterals = Bilaterals::direct;
-  enum class Local { exact, prox } local = Local::exact;  // of SOR; JOR is always by prox
+  enum class Local { exact, prox } local = Local::prox;  // of SOR; JOR is always by prox
   bool auto_alpha = false;
   bool least_norm = false;  // of indeterminate impulses the smallest (Newton and auto only)
   bool history = false;     // the residual of every iteration into SolverWorkspace::history

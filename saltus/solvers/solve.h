@@ -18,6 +18,7 @@ namespace saltus {
 
 struct AutoSolver : ProxOptions {
   static constexpr std::string_view name = "auto";
+  AutoSolver() { local = Local::exact; }
   int sweeps = 50;
   int newton_iterations = 300;
   int rounds = 5;
