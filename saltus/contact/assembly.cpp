@@ -95,6 +95,8 @@ void set_contact_rows(const Model&, const Workspace& w, const Contact& c, int ro
 }
 
 Law law_of(const ContactLaw& law) {
+  if (law.rolling > 0 || law.drilling > 0)
+    return RollingCoulomb{law.mu1, law.mu2, law.rolling, law.drilling};
   if (law.mu1 > 0 || law.mu2 > 0) return Coulomb{law.mu1, law.mu2};
   return Unilateral{};
 }
@@ -230,7 +232,8 @@ struct Assembler {
     from.contact = k;
     from.a = model.shapes[c.key.a].body;
     from.b = model.shapes[c.key.b].body;
-    const int row = out.open(set, from), n = rows_of(set);
+    const bool moments = law.rolling > 0 || law.drilling > 0;
+    const int row = out.open(set, from, 0, moments ? model.length_scale : 1), n = rows_of(set);
     if (n > 1) c.tangent = tangent_of(model, w, c);
     set_contact_rows(model, w, c, row, n, out);
     if (last)

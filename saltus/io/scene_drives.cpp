@@ -96,6 +96,10 @@ void read_contact(Fields& f, ContactScene& contact) {
     throw f.error("between", "expected two patterns of shape names");
   read_friction(f, contact.law.mu1, contact.law.mu2,
                 "coefficient, or two along the axes' x and across; 0: frictionless");
+  f.number("rolling", contact.law.rolling, "m", "rolling friction: moment per normal force",
+           {0, infinity, false});
+  f.number("drilling", contact.law.drilling, "m", "drilling friction: moment per normal force",
+           {0, infinity, false});
   f.number("restitution", contact.law.restitution, "", "Newton's, on approach", {0, 1, false});
   contact.law.axes = static_cast<FrictionAxes>(
       f.choice("axes", 1, {"first", "second"}, "whose frame carries the two coefficients"));
