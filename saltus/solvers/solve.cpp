@@ -47,7 +47,12 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     return solve(p, now, options, w);
   };
   now = best;
-  bool done = link(solve_bounded(p, now, o, o.sweeps, w));
+  // A start that is a solution stays as it is.
+  SolveReport start;
+  start.solver = "warm start";
+  note(residual(p, now, w), o.tolerance, start);
+  bool done = link(start);
+  if (!done) done = link(solve_bounded(p, now, o, o.sweeps, w));
   if (!done) {
     now = best;
     done = link(newton(o.newton_iterations));

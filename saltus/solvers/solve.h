@@ -1,6 +1,7 @@
 // The choice of a solver, and the automatic one.
 //
 // AutoSolver: a chain, each link starting from the best impulses so far:
+//   0. a warm start that meets the tolerance stays as it is;
 //   1. Gauss-Seidel with exact local steps from the warm start, at most `sweeps` of them, given up
 //      as soon as their rate predicts more;
 //   2. Newton;
