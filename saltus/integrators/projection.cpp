@@ -49,10 +49,9 @@ struct Corrector {
   bool joints_only = false;
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
-    const auto at = std::lower_bound(p.held.begin(), p.held.end(), key,
-                                     [](const HeldContact& c, const ContactKey& k) {
-                                       return c.key < k;
-                                     });
+    const auto at =
+        std::lower_bound(p.held.begin(), p.held.end(), key,
+                         [](const HeldContact& c, const ContactKey& k) { return c.key < k; });
     return at != p.held.end() && at->key == key ? &*at : nullptr;
   }
 
@@ -85,8 +84,10 @@ struct Corrector {
   Violation measure(VecIn q) {
     Violation worst;
     Vec6 gap;
-    if (!joints_only) finder.find(model, w, contact_margin(model), p.assembly.contacts);
-    else p.assembly.contacts.clear();
+    if (!joints_only)
+      finder.find(model, w, contact_margin(model), p.assembly.contacts);
+    else
+      p.assembly.contacts.clear();
     for (const BlockSlot& s : model.slots) {
       if (bilateral_gap(q, s, gap.head(s.rows))) {
         worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
@@ -263,8 +264,8 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
 }
 
 ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
-                              const std::vector<std::int32_t>& turns, Workspace& work,
-                              Forest& mass, ContactFinder& finder, ProjectionWorkspace& scratch) {
+                              const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
+                              ContactFinder& finder, ProjectionWorkspace& scratch) {
   Corrector corrector{model, v, turns, work, mass, finder, scratch, true};
   ProjectionReport report;
   report.raw_joint_gap = report.joint_gap = corrector.measure(q).joint;
