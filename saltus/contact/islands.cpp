@@ -236,12 +236,12 @@ struct Former {
   void fit_dense() {
     Inclusion& p = out.problem;
     const int nv = island.velocities, blocks = static_cast<int>(island.blocks.size());
-    if (p.v_free.size() == nv && p.c.size() >= island.rows &&
-        static_cast<int>(p.blocks.capacity()) >= blocks)
-      return;
-    const int rows = std::max(island.rows, static_cast<int>(out.Lambda.size()));
-    p.reserve(rows, std::max(blocks, rows), nv);
-    out.work.reserve(rows, std::max(blocks, rows), nv);
+    const int need = std::max(island.rows, blocks);
+    // Matrices of another, much larger island that was here before would be slow to fill.
+    if (p.v_free.size() == nv && p.c.size() >= need && p.c.size() <= 8 * std::max(need, 32)) return;
+    const int rows = std::max(need + need / 2, 32);
+    p.reserve(rows, rows, nv);
+    out.work.reserve(rows, rows, nv);
   }
 
   void dense() {
