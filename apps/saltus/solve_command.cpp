@@ -165,7 +165,8 @@ int solve_files(const SolveArguments& a) {
     else
       print(a, file, s, work);
     if (!a.output.empty())
-      write_problem(a.output, file.problem, file.Lambda, file.names, file.tolerance, file.title);
+      write_problem(a.output, file.problem, file.Lambda, file.names,
+                    a.tolerance > 0 ? a.tolerance : file.tolerance, file.title);
   }
   if (a.json) fmt::print("{}\n", list.size() == 1 ? list[0].dump(2) : list.dump(2));
   return all ? 0 : 1;
