@@ -1,5 +1,7 @@
 // The closed forms of VERIFY.md for contact, friction and impacts, by time stepping.
+#include <map>
 #include <numbers>
+#include <random>
 
 #include "saltus/lie/so3.h"
 #include "tests/support/simulate.h"
@@ -101,6 +103,100 @@ TEST(Incline, SticksIffTangentIsBelowMu) {
     }
     expect_figure("height", s.state.q[2], 0.05, 1e-9);
   }
+}
+
+// One contact in closed form: with G = W' M^-1 W and c the free rates, stick is Lambda = -G^-1 c where
+// that lies in the cone. Else it slips along d(a) = (cos a, sin a): the normal rate vanishes for
+//   Lambda_N(a) = -c_N / (G_NN - mu G_NT d),   and   gamma_T(a) x d(a) = 0, gamma_T . d > 0
+// is one scalar equation for a, solved by bisection.
+Vec3 one_contact(const Mat3& G, const Vec3& c, double mu, std::string& kind) {
+  if (c[0] >= 0) {
+    kind = "separation";
+    return Vec3::Zero();
+  }
+  const Vec3 stick = -G.ldlt().solve(c);
+  if (stick[0] >= 0 && stick.tail<2>().norm() <= mu * stick[0]) {
+    kind = "stick";
+    return stick;
+  }
+  kind = "slip";
+  const auto impulse = [&](double a) {
+    const Eigen::Vector2d d(std::cos(a), std::sin(a));
+    const double N = -c[0] / (G(0, 0) - mu * (G(0, 1) * d[0] + G(0, 2) * d[1]));
+    return Vec3(N, -mu * N * d[0], -mu * N * d[1]);
+  };
+  const auto across = [&](double a) {
+    const Vec3 gamma = c + G * impulse(a);
+    return gamma[1] * std::sin(a) - gamma[2] * std::cos(a);
+  };
+  const int pieces = 720;
+  for (int k = 0; k < pieces; ++k) {
+    double low = 2 * std::numbers::pi * k / pieces, high = 2 * std::numbers::pi * (k + 1) / pieces;
+    if (!(across(low) * across(high) <= 0)) continue;
+    const Vec3 gamma = c + G * impulse(0.5 * (low + high));
+    if (gamma[1] * std::cos(low) + gamma[2] * std::sin(low) < 0) continue;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = 0.5 * (low + high);
+      (across(low) * across(middle) <= 0 ? high : low) = middle;
+    }
+    return impulse(0.5 * (low + high));
+  }
+  ADD_FAILURE() << "no slip direction";
+  return Vec3::Zero();
+}
+
+TEST(OneContact, StepEqualsTheClosedForm) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  std::map<std::string, int> count;
+  std::map<std::string, double> worst;
+  const double dt = 1e-3, r = 0.05;
+  for (int i = 0; i < 300; ++i) {
+    const double mass = std::exp(2 * unit(random)), mu = 0.4 + 0.3 * unit(random);
+    const Vec3 size = Vec3(0.3, 0.3, 0.3) + 0.2 * Vec3(unit(random), unit(random), unit(random));
+    const Vec3 foot = 0.15 * Vec3(unit(random), unit(random), unit(random));
+    const Mat3 R = exp_so3(2 * Vec3(unit(random), unit(random), unit(random)));
+    ModelBuilder b;
+    const RigidInertia inertia = box_inertia(mass, size);
+    SE3 at;
+    at.r = foot;
+    b.body("body", inertia, joint(Floating{}));
+    b.shape("foot", "body", at, Sphere{r}).shape("floor", "world", SE3{}, HalfSpace{});
+    b.contact("floor", "foot", {mu, mu, 0, FrictionAxes::b});
+    Simulation s(b, dt);
+    s.options.solver = [] {
+      AutoSolver o;
+      o.tolerance = 1e-14;
+      return o;
+    }();
+    const Vec3 v_S(unit(random), unit(random), i % 5 ? -std::abs(unit(random)) : 0.5);
+    const Eigen::Quaterniond Q(R);
+    s.state.q << 0, 0, r - (R * foot).z() - 0.5 * dt * v_S.z() - 1e-6, Q.w(), Q.x(), Q.y(), Q.z();
+    s.state.v.head<3>() = v_S;
+
+    const Vec3 arm = R * foot - Vec3(0, 0, r);
+    const Mat3 inverse = R * inertia.about_com.inverse() * R.transpose();
+    const Vec3 v_free = v_S + dt * Vec3(0, 0, -g);
+    Mat3 cross;
+    cross << 0, -arm.z(), arm.y(), arm.z(), 0, -arm.x(), -arm.y(), arm.x(), 0;
+    const Mat3 G = Mat3::Identity() / mass - cross * inverse * cross;  // axes x, y, z
+    Mat3 axes;  // rows: normal, T1, T2
+    axes << 0, 0, 1, 1, 0, 0, 0, 1, 0;
+    std::string kind;
+    const Vec3 P =
+        axes.transpose() * one_contact(axes * G * axes.transpose(), axes * v_free, mu, kind);
+    const Vec3 v_E = v_free + P / mass, w_E = R.transpose() * (inverse * arm.cross(P));
+    (void)s.step();
+    const double error =
+        std::max((s.state.v.head<3>() - v_E).lpNorm<Eigen::Infinity>(),
+                 (s.state.v.tail<3>() - w_E).lpNorm<Eigen::Infinity>());
+    EXPECT_LE(error, 1e-12) << kind << ", case " << i << ", mu " << mu;
+    ++count[kind];
+    worst[kind] = std::max(worst[kind], error);
+  }
+  for (const auto& [kind, n] : count)
+    expect_figure(fmt::format("{}: worst velocity of {} cases", kind, n), worst[kind], 0, 1e-12);
+  EXPECT_EQ(count.size(), 3U);
 }
 
 Simulation row_of_balls(double restitution, const std::vector<double>& x, double v0, double radius,

@@ -106,7 +106,10 @@ void MetricEvaluator::start(const Model& model, const State& state, const Worksp
     if (m.kind == Kind::position && m.at <= state.t) x[0] = p[m.axis];
     if (m.from > state.t) continue;
     if (m.kind == Kind::largest || m.kind == Kind::smallest) x[0] = p[m.axis];
-    if (m.kind == Kind::mean_velocity || m.kind == Kind::cost_of_transport) std::copy_n(p, 3, x);
+    if (m.kind == Kind::mean_velocity || m.kind == Kind::cost_of_transport ||
+        m.kind == Kind::displacement)
+      std::copy_n(p, 3, x);
+    if (m.kind == Kind::displacement) x[3] = 0;
     if (m.kind == Kind::cost_of_transport) x[6] = 0;
   }
 }
@@ -171,6 +174,14 @@ void MetricEvaluator::step(const Model& model, const State& state, const Workspa
         if (std::isnan(x[0]) && (a - m.value) * (b - m.value) <= 0 && a != b)
           x[0] = t0 + (t1 - t0) * (m.value - a) / (b - a);
         break;
+      case Kind::displacement:  // x: where it was, and the largest distance since
+        if (std::isnan(x[3]) && inside(t0, t1, m.from)) {
+          for (int k = 0; k < 3; ++k) x[k] = between(t0, before[k], t1, now[k], m.from);
+          x[3] = 0;
+        }
+        if (!std::isnan(x[3]) && t1 <= m.to + 1e-12)
+          x[3] = std::max(x[3], (now - Eigen::Map<const Vec3>(x)).norm());
+        break;
       default:  // mean velocity, cost of transport: the ends of the window
         for (int k = 0; k < 3; ++k) {
           if (inside(t0, t1, m.from)) x[k] = between(t0, before[k], t1, now[k], m.from);
@@ -191,6 +202,7 @@ std::vector<MetricEvaluator::Result> MetricEvaluator::results(const Model& model
     double value = x[0];
     const double window = m.to - m.from;
     if (m.kind == Kind::mean_velocity) value = (x[3 + m.axis] - x[m.axis]) / window;
+    if (m.kind == Kind::displacement) value = x[3];
     if (m.kind == Kind::mean_force)
       value = memory_[0] >= m.to - 1e-9 * std::max(1.0, m.to) ? x[0] / window : unset;
     if (m.kind == Kind::work) value = x[1] - x[0];

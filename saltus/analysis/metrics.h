@@ -17,6 +17,7 @@ struct Probe {
 struct Metric {
   enum class Kind {
     mean_velocity,  // of a probe over [from, to] [m/s]
+    displacement,   // largest distance of a probe from where it was at `from`, until `to` [m]
     position,       // of a probe at a time [m]
     largest,
     smallest,           // coordinate of a probe over [from, to] [m]

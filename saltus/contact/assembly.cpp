@@ -223,7 +223,7 @@ struct Assembler {
     c.mode = static_cast<unsigned char>(Mode::open);
     c.Lambda.fill(0);
     const ContactImpulse* last = find_contact(state, c.key);
-    if (c.point.gap > 0 && !(last && last->Lambda[0] > 0)) return;
+    if (c.point.gap > closed_gap && !(last && last->Lambda[0] > 0)) return;
     const ContactLaw& law = model.contact_laws[c.law];
     const Law set = law_of(law);
     BlockSource from;

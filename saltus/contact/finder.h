@@ -42,6 +42,9 @@ class ContactFinder {
 // Gaps up to this are looked at: a loaded contact may lie this far open at a mid-point [m].
 [[nodiscard]] inline double contact_margin(const Model& model) { return 1e-3 * model.length_scale; }
 
+// Gaps up to this count as closed: positions are corrected to it, so a smaller gap is rounding [m].
+inline constexpr double closed_gap = 1e-10;
+
 // T1 in the tangent plane: the x-axis of the shape whose axes carry the friction coefficients.
 [[nodiscard]] Vec3 tangent_of(const Model& model, const Workspace& work, const Contact& contact);
 // The x-axis of a frame laid into the plane across n, or where it stands upright, the y-axis.

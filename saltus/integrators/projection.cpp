@@ -15,10 +15,15 @@ namespace {
 // Newton's method converges quadratically from gaps of O(dt^2): one or two rounds reach rounding.
 constexpr int max_rounds = 8;
 constexpr double joint_target = 1e-12;    // [m]
-constexpr double contact_target = 1e-10;  // [m]
+constexpr double contact_target = closed_gap;  // [m]
 // Open by g, rows that depend on each other where the joints are closed seem independent by about
 // g^2; a correction along them would be of the size of g itself.
 constexpr double rank_tolerance = 1e-8;
+// Held contacts are far more than the freedom there is, and their gaps need not agree: by this share
+// of its own G each may give way, or a disagreement of a nanometre would move a stack by millimetres.
+constexpr double held_compliance = 1e-4;
+// Rounds that no longer halve the violation only wander.
+constexpr double least_progress = 0.5;
 
 }  // namespace
 
@@ -26,8 +31,10 @@ ProjectionWorkspace::ProjectionWorkspace(const Model& model)
     : assembly(model),
       islands(model),
       wrenches(model.bodies.size(), Vec6::Zero()),
+      Omega(model.bodies.size(), Mat6::Zero()),
       zero(Vec::Zero(model.nv)),
       displacement(Vec::Zero(model.nv)),
+      before(Vec::Zero(model.nq)),
       impulse(Vec::Zero(model.nv)),
       target(Vec::Zero(static_cast<Eigen::Index>(model.coordinates.size()))) {}
 
@@ -36,6 +43,9 @@ namespace {
 struct Violation {
   double joint = 0, penetration = 0, contact = 0;  // contact: also gaps of persistent contacts
   Place deepest;
+  [[nodiscard]] double excess() const {  // above 1: to be corrected
+    return std::max(joint / joint_target, contact / contact_target);
+  }
 };
 
 struct Corrector {
@@ -209,10 +219,30 @@ struct Corrector {
     }
   }
 
+  // Of held contacts, from their bodies' own compliance.
+  void soften_held() {
+    bool known = false;
+    for (std::size_t i = 0; i < p.assembly.blocks.size(); ++i) {
+      const BlockSource& from = p.assembly.source[i];
+      Block& k = p.assembly.blocks[i];
+      if (from.contact < 0 || !std::holds_alternative<Bilateral>(k.law)) continue;
+      if (!known) mass.compliance(p.Omega);
+      known = true;
+      double own = 0;
+      const auto add = [&](int body, const Mat6X& wrench) {
+        if (body >= 0) own += wrench.col(k.row).dot(p.Omega[body] * wrench.col(k.row));
+      };
+      add(from.a, p.assembly.wrench_a);
+      add(from.b, p.assembly.wrench_b);
+      k.compliance = held_compliance * own;
+    }
+  }
+
   void correct(VecRef q) {
     assemble_gaps(q);
     load_mass(model, w, p.zero, mass);
     if (!mass.factor()) return;
+    soften_held();
     solve_islands();
     apply_rows(p.assembly, p.wrenches, p.impulse);
     mass.solve(-1, p.impulse.data(), p.wrenches.data(), p.displacement.data(), nullptr);
@@ -252,14 +282,19 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
     now = corrector.measure(q);
     report.iterations = 1;
   } else if (kind == Projection::mass) {
-    while ((now.joint > joint_target || now.contact > contact_target) &&
-           report.iterations < max_rounds) {
-      const double before = std::max(now.joint, now.contact);
+    while (now.excess() > 1 && report.iterations < max_rounds) {
+      scratch.before = q;
       corrector.correct(q);
-      now = corrector.measure(q);
+      const Violation next = corrector.measure(q);
       ++report.iterations;
-      // A heap that is corrected by sweeps closes a part of its gaps a step, and says what is left.
-      if (std::max(now.joint, now.contact) > 0.5 * before) break;
+      if (!(next.excess() < now.excess())) {  // no better: as it was
+        q = scratch.before;
+        forward_kinematics(model, q, v, work);
+        break;
+      }
+      const bool done = next.excess() > least_progress * now.excess();
+      now = next;
+      if (done) break;
     }
   }
   report.penetration = now.penetration;

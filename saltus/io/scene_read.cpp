@@ -31,6 +31,7 @@ void read_metric(Fields& f, Metric& m) {
     g.required().texts("objects", m.objects, "patterns of bodies or shapes");
   };
   f.forms("type", {{"mean-velocity", kind(Kind::mean_velocity, probe, axis, window)},
+                   {"displacement", kind(Kind::displacement, probe, window)},
                    {"position", kind(Kind::position, probe, axis, at)},
                    {"largest", kind(Kind::largest, probe, axis, window)},
                    {"smallest", kind(Kind::smallest, probe, axis, window)},
