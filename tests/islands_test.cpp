@@ -197,7 +197,8 @@ TEST(Routes, SparseAgreesWithDense) {
 }
 
 TEST(Islands, ApartAndTheSameBitsOnAnyThreads) {
-  Simulation one = columns(12, 3, 0.3, AutoSolver{}, 1), many = columns(12, 3, 0.3, AutoSolver{}, 4);
+  Simulation one = columns(12, 3, 0.3, AutoSolver{}, 1),
+             many = columns(12, 3, 0.3, AutoSolver{}, 4);
   int islands = 0;
   for (int i = 0; i < 100; ++i) {
     islands = std::max(islands, one.step().islands);

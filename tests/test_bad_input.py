@@ -215,7 +215,7 @@ CASES = {
     "signal-type": ("{type: sine,", "{type: cosine,", "motors[0].reference.type",
                     ["one of constant, sine", "'cosine'"]),
     "metric-type": ("type: mean-velocity,", "type: average,", "metrics[0].type",
-                    ["one of mean-velocity, position", "'average'"]),
+                    ["one of mean-velocity, ", "'average'"]),
     "metric-axis": ("axis: x}", "axis: w}", "metrics[0].axis", ["one of x, y, z", "'w'"]),
     "metric-probe": ("probe: tip", "probe: top", "metrics[0].probe", ["no probe", "'top'"]),
     "metric-no-probe": ("probe: tip, ", "", "metrics[0].probe", ["expected"]),

@@ -75,7 +75,8 @@ void bind_step(nb::module_& m) {
           "max_iterations"_a = 10000, "alpha"_a = 1.0, "on"_a = "delassus",
           "bilaterals"_a = "direct", "impact"_a = "capped", "motors"_a = "implicit",
           "projection"_a = "mass",
-          "dt [s]; solver: auto, sor, jor, newton; tolerance [m/s]; on: delassus, velocity; bilaterals: direct, "
+          "dt [s]; solver: auto, sor, jor, newton; tolerance [m/s]; on: delassus, velocity; "
+          "bilaterals: direct, "
           "prox; impact: capped, newton; motors: implicit, implicit-end, explicit; projection: "
           "mass, root-fixed, none.")
       .def_ro("dt", &MoreauMidpoint::dt, "[s]")

@@ -75,17 +75,18 @@ void set_pair_row(const Workspace& w, const BlockSource& s, const Vec6& wrench, 
 }
 
 void set_contact_rows(const Model&, const Workspace& w, const Contact& c, int row, int count,
-                      Assembly& out) {
+                      Assembly& out, int first) {
   const BlockSource& s = out.source.back();
   const Vec3& n = c.point.normal;
   const Vec3 direction[3] = {n, c.tangent, n.cross(c.tangent)};
   for (int i = 0; i < count; ++i) {
-    if (i < 3) {
-      const Vec3& d = direction[i];
+    const int kind = first + i;
+    if (kind < 3) {
+      const Vec3& d = direction[kind];
       if (s.b >= 0) out.wrench_b.col(row + i) = join(d, (c.point.on_b - w.X[s.b].r).cross(d));
       if (s.a >= 0) out.wrench_a.col(row + i) = join(-d, -(c.point.on_a - w.X[s.a].r).cross(d));
     } else {  // rolling about T1, T2, drilling about n: moments
-      const Vec3& d = direction[i == 5 ? 0 : i - 2];
+      const Vec3& d = direction[kind == 5 ? 0 : kind - 2];
       if (s.b >= 0) out.wrench_b.col(row + i) = join(Vec3::Zero(), d);
       if (s.a >= 0) out.wrench_a.col(row + i) = join(Vec3::Zero(), -d);
     }

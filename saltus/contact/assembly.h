@@ -70,9 +70,10 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
 // W Lambda: wrenches on bodies (inertial axes at their origins) and impulses on velocities.
 void apply_rows(const Assembly& assembly, std::vector<Vec6>& wrenches, VecRef impulses);
 
-// Fills the wrenches of a contact's rows: normal, T1, T2, then rolling and drilling moments.
+// Fills the wrenches of a contact's rows: normal, T1, T2, then rolling and drilling moments;
+// `count` of them from the `first` on.
 void set_contact_rows(const Model& model, const Workspace& work, const Contact& contact, int row,
-                      int count, Assembly& assembly);
+                      int count, Assembly& assembly, int first = 0);
 // The same wrench (about the inertial origin) on body b and, reversed, on body a.
 void set_pair_row(const Workspace& work, const BlockSource& source, const Vec6& wrench, int row,
                   Assembly& assembly);

@@ -13,14 +13,15 @@ namespace saltus {
 namespace {
 
 // Newton's method converges quadratically from gaps of O(dt^2): one or two rounds reach rounding.
-constexpr int max_rounds = 8;
-constexpr double joint_target = 1e-12;    // [m]
+constexpr int max_rounds = 12;
+constexpr double joint_target = 1e-12;         // [m]
 constexpr double contact_target = closed_gap;  // [m]
 // Open by g, rows that depend on each other where the joints are closed seem independent by about
 // g^2; a correction along them would be of the size of g itself.
 constexpr double rank_tolerance = 1e-8;
-// Held contacts are far more than the freedom there is, and their gaps need not agree: by this share
-// of its own G each may give way, or a disagreement of a nanometre would move a stack by millimetres.
+// Held contacts are far more than the freedom there is, and their gaps need not agree: by this
+// share of its own G each may give way, or a disagreement of a nanometre would move a stack by
+// millimetres.
 constexpr double held_compliance = 1e-4;
 // Rounds that no longer halve the violation only wander.
 constexpr double least_progress = 0.5;
@@ -57,6 +58,7 @@ struct Corrector {
   ContactFinder& finder;
   ProjectionWorkspace& p;
   bool joints_only = false;
+  bool one_sided = false;  // contacts only push: where holding them does not do
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
     const auto at =
@@ -113,7 +115,7 @@ struct Corrector {
         worst.penetration = -g;
         worst.deepest = {-1, c.key.a, c.key.b, c.key.feature};
       }
-      worst.contact = std::max(worst.contact, held(c.key) ? std::abs(g) : -g);
+      worst.contact = std::max(worst.contact, held(c.key) && !one_sided ? std::abs(g) : -g);
     }
     return worst;
   }
@@ -122,17 +124,21 @@ struct Corrector {
   void add_contact(int k) {
     Contact& c = p.assembly.contacts[k];
     const HeldContact* h = held(c.key);
-    if (!h && c.point.gap >= 0) return;
+    if (!h && c.point.gap >= 0 && !one_sided) return;
     BlockSource from;
     from.contact = k;
     from.a = model.shapes[c.key.a].body;
     from.b = model.shapes[c.key.b].body;
-    const bool stays = h && h->sticking;
+    const bool stays = h && h->sticking, holds = h && !one_sided;
     if (stays) c.tangent = tangent_of(model, w, c);
-    const int n = stays ? 3 : 1;
-    const int row = p.assembly.open(h ? Law(Bilateral{n}) : Law(Unilateral{}), from);
+    const int n = stays && holds ? 3 : 1;
+    const int row = p.assembly.open(holds ? Law(Bilateral{n}) : Law(Unilateral{}), from);
     set_contact_rows(model, w, c, row, n, p.assembly);
     p.assembly.b[row] = c.point.gap;
+    if (stays && !holds) {
+      const int tangential = p.assembly.open(Bilateral{2}, from);
+      set_contact_rows(model, w, c, tangential, 2, p.assembly, 1);
+    }
   }
 
   void add_bilateral(int k, const BlockSlot& s, const Vec6& gap) {
@@ -196,7 +202,7 @@ struct Corrector {
     const Solver solver = automatic;
     automatic.max_iterations = 30;
     const Solver swept = automatic;  // large heaps
-    ProxGaussSeidel direct;  // nothing but joints and held contacts: one factor
+    ProxGaussSeidel direct;          // nothing but joints and held contacts: one factor
     direct.tolerance = automatic.tolerance;
     p.islands.partition(model, p.assembly);
     for (int i = 0; i < p.islands.count(); ++i) {
@@ -287,14 +293,18 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
       corrector.correct(q);
       const Violation next = corrector.measure(q);
       ++report.iterations;
-      if (!(next.excess() < now.excess())) {  // no better: as it was
+      const bool better = next.excess() < now.excess();
+      const bool goes_on = next.excess() <= least_progress * now.excess();
+      if (better) {
+        now = next;
+      } else {  // as it was
         q = scratch.before;
         forward_kinematics(model, q, v, work);
-        break;
       }
-      const bool done = next.excess() > least_progress * now.excess();
-      now = next;
-      if (done) break;
+      if (goes_on) continue;
+      if (corrector.one_sided) break;
+      corrector.one_sided = true;
+      now = corrector.measure(q);
     }
   }
   report.penetration = now.penetration;
