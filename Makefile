@@ -69,6 +69,7 @@ bench: peers  ## build and run every benchmark; the table goes to build/bench/ta
 	@cmake --preset release -B build/bench -DSALTUS_BENCH=ON -DSALTUS_TESTS=OFF >/dev/null
 	@cmake --build build/bench
 	@build/bench/bin/saltus bench all | tee build/bench/table.md
+	@/usr/bin/python3 bench/siconos_fclib.py build/bench/bin/saltus | tee build/bench/fclib.md
 
 demo: deps  ## build, simulate a snake among pegs, and make a page that replays it
 	@$(MAKE) build

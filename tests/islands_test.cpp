@@ -174,26 +174,30 @@ Simulation columns(int count, int high, double apart, const Solver& solver, int 
   Random random(7);
   for (int i = 0; i < s.model.body_count(); ++i) {
     const int q = s.model.bodies[i].q0;
-    s.state.q[q] = apart * (i / high) + random.uniform(-0.005, 0.005);
-    s.state.q[q + 1] = random.uniform(-0.005, 0.005);
+    s.state.q[q] = apart * (i / high) + random.uniform(-0.001, 0.001);
+    s.state.q[q + 1] = random.uniform(-0.001, 0.001);
     s.state.q[q + 2] = 0.0501 + 0.1003 * (i % high);
   }
   return s;
 }
 
 TEST(Routes, SparseAgreesWithDense) {
-  // 45 balls in columns that lean on each other: 270 velocities in one island.
-  Simulation sparse = columns(15, 3, 0.0995, tight<AutoSolver>());
-  Simulation dense = columns(15, 3, 0.0995, tight<ProxGaussSeidel>());
+  // 45 balls in columns that lean on each other: 270 velocities in one island. Every step of both
+  // starts from the same state: large heaps are corrected in another way.
+  Simulation sparse = columns(15, 3, 0.098, tight<AutoSolver>());
+  Simulation dense = columns(15, 3, 0.098, tight<ProxGaussSeidel>());
+  Worst worst("velocities, sparse - dense [m/s]", 1e-8);
   bool swept = false;
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 10; ++i) {
+    dense.state = sparse.state;
+    dense.work.energy_known = false;
     (void)sparse.step();
     (void)dense.step();
     for (int k = 0; k < sparse.work.islands.count(); ++k)
       swept = swept || sparse.work.problems[k].route == Route::sparse;
+    worst.add((sparse.state.v - dense.state.v).norm(), fmt::format("step {}", i));
   }
   EXPECT_TRUE(swept);
-  expect_figure("velocities, sparse - dense", (sparse.state.v - dense.state.v).norm(), 0, 1e-6);
 }
 
 TEST(Islands, ApartAndTheSameBitsOnAnyThreads) {

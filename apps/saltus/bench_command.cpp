@@ -32,6 +32,7 @@ const std::vector<Program>& programs() {
   static const std::vector<Program> all{{"dynamics_bench", "saltus, pinocchio", {"dynamics"}},
                                         {"solver_bench", "saltus", {"solvers"}},
                                         {"snake_bench", "saltus", {"snake"}},
+                                        {"pile_bench", "saltus", {"pile"}},
                                         {"ode_bench", "ode", {"snake", "pile"}},
                                         {"bullet_bench", "bullet", {"snake", "pile"}},
                                         {"mujoco_bench.py", "mujoco", {"snake", "pile"}}};

@@ -14,6 +14,7 @@ namespace {
 
 // Newton's method converges quadratically from gaps of O(dt^2): one or two rounds reach rounding.
 constexpr int max_rounds = 12;
+constexpr int heap_rounds = 1;
 constexpr double joint_target = 1e-12;         // [m]
 constexpr double contact_target = closed_gap;  // [m]
 // Open by g, rows that depend on each other where the joints are closed seem independent by about
@@ -58,6 +59,7 @@ struct Corrector {
   ContactFinder& finder;
   ProjectionWorkspace& p;
   bool joints_only = false;
+  bool heap = false;  // an island was too large for a factor
   bool one_sided = false;  // contacts only push: where holding them does not do
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
@@ -212,6 +214,7 @@ struct Corrector {
       }
       IslandProblem& problem = p.problems[i];
       form_island(model, p.assembly, p.islands[i], solver, p.zero, mass, problem);
+      heap = heap || problem.route == Route::sparse;
       const std::vector<Block>& blocks = problem.blocks();
       const bool bilateral = std::all_of(blocks.begin(), blocks.end(), [](const Block& k) {
         return std::holds_alternative<Bilateral>(k.law);
@@ -278,7 +281,7 @@ struct Corrector {
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
                          const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
                          ContactFinder& finder, ProjectionWorkspace& scratch) {
-  Corrector corrector{model, v, turns, work, mass, finder, scratch, false};
+  Corrector corrector{model, v, turns, work, mass, finder, scratch, false, false};
   Violation now = corrector.measure(q);
   ProjectionReport report;
   report.raw_penetration = now.penetration;
@@ -288,7 +291,8 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
     now = corrector.measure(q);
     report.iterations = 1;
   } else if (kind == Projection::mass) {
-    while (now.excess() > 1 && report.iterations < max_rounds) {
+    // A large heap is corrected by sweeps, a part of its gaps a step; the report says what is left.
+    while (now.excess() > 1 && report.iterations < (corrector.heap ? heap_rounds : max_rounds)) {
       scratch.before = q;
       corrector.correct(q);
       const Violation next = corrector.measure(q);
@@ -316,7 +320,7 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
 ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
                               const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
                               ContactFinder& finder, ProjectionWorkspace& scratch) {
-  Corrector corrector{model, v, turns, work, mass, finder, scratch, true};
+  Corrector corrector{model, v, turns, work, mass, finder, scratch, true, false};
   ProjectionReport report;
   report.raw_joint_gap = report.joint_gap = corrector.measure(q).joint;
   while (report.joint_gap > joint_target && report.iterations < max_rounds) {
