@@ -12,7 +12,7 @@ void run(benchmark::State& timer, int links) {
   SnakeScene scene(links);
   StepWorkspace work(scene.model);
   MoreauMidpoint options;
-  ProxGaussSeidel solver;
+  AutoSolver solver;
   solver.tolerance = 1e-8;
   options.solver = solver;
   int missed = 0;

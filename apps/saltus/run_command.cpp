@@ -17,6 +17,8 @@ volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
 
 struct RunArguments {
+  std::string dump;
+  int threads = 1;
   std::string scene, output, resume;
   std::vector<std::string> set;
   bool json = false, quiet = false;
@@ -69,6 +71,7 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   fmt::print("\n");
   for (const auto& [name, value] : s["metrics"].items())
     fmt::print("  {:<15} {}\n", name, number(value));
+  if (s.contains("dumped")) fmt::print("  dumped          {}\n", s["dumped"].get<std::string>());
   if (!output.empty()) fmt::print("  written         {}\n", output);
 }
 
@@ -81,6 +84,8 @@ int run_scene(const RunArguments& a) {
   RunOptions options;
   options.output = !a.output.empty() ? a.output : a.resume;
   options.resume_from = a.resume;
+  options.dump = a.dump;
+  options.threads = a.threads;
   if (std::error_code none; std::filesystem::equivalent(a.scene, options.output, none))
     throw InputError(fmt::format("{}: cannot write: it is the scene", options.output));
   std::optional<TemporaryRun> temporary;
@@ -125,6 +130,10 @@ void add_run(CLI::App& app, Command& chosen) {
       ->allow_extra_args(false);
   c->add_option("-o,--output", a->output, "run file (HDF5)");
   c->add_option("--resume", a->resume, "continue a run file from its last checkpoint");
+  c->add_option("--dump", a->dump,
+                "the first step that misses its tolerance, as a problem for `saltus solve` (JSON)");
+  c->add_option("--threads", a->threads, "islands and contacts side by side; the same bits")
+      ->check(CLI::Range(1, 1024));
   c->add_flag("--json", a->json, "print the summary as JSON");
   c->add_flag("--view", a->view, "show the run in the browser while it computes");
   c->add_option("--port", a->port, "port of the viewer")->check(CLI::Range(1, 65535));

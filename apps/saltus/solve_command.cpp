@@ -55,7 +55,7 @@ Solver choose(const SolveArguments& a, double tolerance) {
 }
 
 // Newton from a solution down to rounding; kept while the literature's residual falls.
-void refine(const Inclusion& p, VecRef Lambda, SolverWorkspace& work, Solved& s) {
+void refine(const Inclusion& p, VecRef Lambda, double tolerance, SolverWorkspace& work, Solved& s) {
   Newton o;
   o.tolerance = 0;
   o.max_iterations = 3;
@@ -66,11 +66,11 @@ void refine(const Inclusion& p, VecRef Lambda, SolverWorkspace& work, Solved& s)
     s.report.iterations += mine.iterations;
     s.report.newton += mine.iterations;
     const LiteratureResidual now = literature_residual(p, trial, work);
-    if (!(now.relative < s.literature.relative)) break;
+    const Residual judged = residual(p, trial, work);
+    if (!(now.relative < s.literature.relative) || judged.value > tolerance) break;
     Lambda = trial;
     s.literature = now;
-    note(residual(p, Lambda, work), s.report.converged ? s.report.residual : 0, s.report);
-    s.report.converged = true;
+    note(judged, tolerance, s.report);
   }
 }
 
@@ -86,7 +86,8 @@ Solved solve_file(const SolveArguments& a, ProblemFile& file, SolverWorkspace& w
   s.report = solve_inclusion(p, file.Lambda, choose(a, tolerance), work);
   s.report.indeterminate = indeterminacy(p, file.Lambda, work);
   s.literature = literature_residual(p, file.Lambda, work);
-  if (a.solver == "auto" || a.solver == "newton") refine(p, file.Lambda, work, s);
+  if (s.report.converged && (a.solver == "auto" || a.solver == "newton"))
+    refine(p, file.Lambda, tolerance, work, s);
   s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return s;
 }
@@ -165,7 +166,8 @@ int solve_files(const SolveArguments& a) {
     else
       print(a, file, s, work);
     if (!a.output.empty())
-      write_problem(a.output, file.problem, file.Lambda, file.names, file.tolerance, file.title);
+      write_problem(a.output, file.problem, file.Lambda, file.names,
+                    a.tolerance > 0 ? a.tolerance : file.tolerance, file.title);
   }
   if (a.json) fmt::print("{}\n", list.size() == 1 ? list[0].dump(2) : list.dump(2));
   return all ? 0 : 1;

@@ -109,6 +109,11 @@ HttpReply ViewApi::runs() {
 
 HttpReply ViewApi::status() {
   Json j = {{"runs", Json::array()}, {"live", nullptr}};
+  // Before the rows: a run that waits has flushed them.
+  if (live_)
+    j["live"] = {{"running", live_->running.load()},
+                 {"paused", live_->paused.load()},
+                 {"waiting", live_->waiting.load()}};
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const RunReader& run = reader(i);
     runs_[i].reader->refresh();
@@ -116,10 +121,6 @@ HttpReply ViewApi::status() {
     for (const TableSpec& t : run.tables()) rows[t.name] = run.rows(t.name);
     j["runs"].push_back({{"rows", rows}, {"summary", parse_or_null(run.summary())}});
   }
-  if (live_)
-    j["live"] = {{"running", live_->running.load()},
-                 {"paused", live_->paused.load()},
-                 {"waiting", live_->waiting.load()}};
   return json_reply(j);
 }
 

@@ -141,8 +141,7 @@ void MetricEvaluator::step(const Model& model, const State& state, const Workspa
     if (m.kind == Kind::mean_force) {
       const double overlap = std::min(t1, m.to) - std::max(t0, m.from);
       // Overlaps of rounding size do not count a neighbouring step.
-      if (overlap > 1e-9 * (t1 - t0))
-        x[0] += contact_impulse(state, i) * overlap / (t1 - t0);
+      if (overlap > 1e-9 * (t1 - t0)) x[0] += contact_impulse(state, i) * overlap / (t1 - t0);
       continue;
     }
     if (m.kind == Kind::joint_gap) x[0] = std::max(x[0], figures.joint_gap);

@@ -83,10 +83,8 @@ void set_contact_rows(const Model&, const Workspace& w, const Contact& c, int ro
     const int kind = first + i;
     if (kind < 3) {
       const Vec3& d = direction[kind];
-      if (s.b >= 0)
-        out.wrench_b.col(row + i) = join(d, (c.point.on_b - w.X[s.b].r).cross(d));
-      if (s.a >= 0)
-        out.wrench_a.col(row + i) = join(-d, -(c.point.on_a - w.X[s.a].r).cross(d));
+      if (s.b >= 0) out.wrench_b.col(row + i) = join(d, (c.point.on_b - w.X[s.b].r).cross(d));
+      if (s.a >= 0) out.wrench_a.col(row + i) = join(-d, -(c.point.on_a - w.X[s.a].r).cross(d));
     } else {  // rolling about T1, T2, drilling about n: moments
       const Vec3& d = direction[kind == 5 ? 0 : kind - 2];
       if (s.b >= 0) out.wrench_b.col(row + i) = join(Vec3::Zero(), d);

@@ -23,8 +23,8 @@ struct CoordinateTerms {
 
 // Where a block comes from and what it acts on.
 struct BlockSource {
-  int slot = -1;     // of Model::slots, or
-  int contact = -1;  // of Assembly::contacts
+  int slot = -1;       // of Model::slots, or
+  int contact = -1;    // of Assembly::contacts
   int a = -1, b = -1;  // bodies (-1: world); gamma = wrench_b . V_b + wrench_a . V_a, or
   int velocity = -1;   // gamma = sign v[velocity]
   double sign = 1;
@@ -34,12 +34,12 @@ struct Assembly {
   std::vector<Block> blocks;  // rows numbered through all
   std::vector<BlockSource> source;
   int rows = 0;
-  Mat6X wrench_a, wrench_b;  // per row, inertial axes at the body's origin
-  Vec b;                     // offset: xi = gamma + b + C Lambda
-  Vec restitution;           // eps min(gamma_S, 0), apart from b
-  Vec gamma_S;               // rate of the row at the start velocity
-  Vec Lambda;                // warm start, solution
-  Vec rate_start;            // W(q_S)' v_S of the cuts' rows, as in State::Lambda; input
+  Mat6X wrench_a, wrench_b;   // per row, inertial axes at the body's origin
+  Vec b;                      // offset: xi = gamma + b + C Lambda
+  Vec restitution;            // eps min(gamma_S, 0), apart from b
+  Vec gamma_S;                // rate of the row at the start velocity
+  Vec Lambda;                 // warm start, solution
+  Vec rate_start;             // W(q_S)' v_S of the cuts' rows, as in State::Lambda; input
   bool joints_at_end = true;  // joints' rates vanish at q_E, or as P0 prints, at q_M
 
   std::vector<Contact> contacts;       // those of the configuration   <- ContactFinder

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "saltus/base/parallel.h"
+
 namespace saltus {
 
 ContactFinder::ContactFinder(const Model& model) {
@@ -42,26 +44,40 @@ void ContactFinder::find(const Model& model, const Workspace& w, double margin,
   contacts.clear();
   if (model.contact_laws.empty()) return;
   place(model, w, margin);
-  Manifold found;
-  for (const IndexPair& pair : broad_.find(box_, planes_)) {
-    int a = pair.i, b = pair.j;
-    const int law = model.law_between(a, b);
-    const int body_a = model.shapes[a].body, body_b = model.shapes[b].body;
-    if (!model.excluded.empty() && body_a >= 0 && body_b >= 0 &&
-        std::binary_search(model.excluded.begin(), model.excluded.end(),
-                           std::pair(std::min(body_a, body_b), std::max(body_a, body_b))))
-      continue;
-    contact_points(model.shapes[a].shape, pose_[a], model.shapes[b].shape, pose_[b], margin, found);
-    for (int i = 0; i < found.count; ++i) {
-      Contact c;
-      c.key = {a, b, found.points[i].feature};
-      c.law = law;
-      c.point = found.points[i];
-      contacts.push_back(c);
-    }
-  }
+  const std::vector<IndexPair>& pairs = broad_.find(box_, planes_);
+  // Whatever the number of threads, the pairs are cut alike and put together in order.
+  constexpr int chunk = 256;
+  const int chunks = (static_cast<int>(pairs.size()) + chunk - 1) / chunk;
+  if (chunks > static_cast<int>(parts_.size())) parts_.resize(chunks);
+  parallel_for(chunks, threads, [&](int k) {
+    const int end = std::min((k + 1) * chunk, static_cast<int>(pairs.size()));
+    parts_[k].clear();
+    for (int i = k * chunk; i < end; ++i) touch(model, pairs[i], margin, parts_[k]);
+  });
+  for (int k = 0; k < chunks; ++k)
+    contacts.insert(contacts.end(), parts_[k].begin(), parts_[k].end());
   std::sort(contacts.begin(), contacts.end(),
             [](const Contact& x, const Contact& y) { return x.key < y.key; });
+}
+
+void ContactFinder::touch(const Model& model, const IndexPair& pair, double margin,
+                          std::vector<Contact>& contacts) const {
+  int a = pair.i, b = pair.j;
+  const int law = model.law_between(a, b);
+  const int body_a = model.shapes[a].body, body_b = model.shapes[b].body;
+  if (!model.excluded.empty() && body_a >= 0 && body_b >= 0 &&
+      std::binary_search(model.excluded.begin(), model.excluded.end(),
+                         std::pair(std::min(body_a, body_b), std::max(body_a, body_b))))
+    return;
+  Manifold found;
+  contact_points(model.shapes[a].shape, pose_[a], model.shapes[b].shape, pose_[b], margin, found);
+  for (int i = 0; i < found.count; ++i) {
+    Contact c;
+    c.key = {a, b, found.points[i].feature};
+    c.law = law;
+    c.point = found.points[i];
+    contacts.push_back(c);
+  }
 }
 
 Vec3 in_plane(const Mat3& R, const Vec3& n) {

@@ -26,18 +26,21 @@ class ContactFinder {
   void find(const Model& model, const Workspace& work, double margin,
             std::vector<Contact>& contacts);
 
+  int threads = 1;
+
  private:
+  void touch(const Model& model, const IndexPair& pair, double margin,
+             std::vector<Contact>& contacts) const;
   void place(const Model& model, const Workspace& work, double margin);
   BroadPhase broad_;
   std::vector<BroadPlane> planes_;
   std::vector<SE3> pose_;
   std::vector<Aabb> box_;
+  std::vector<std::vector<Contact>> parts_;  // of chunks of pairs
 };
 
 // Gaps up to this are looked at: a loaded contact may lie this far open at a mid-point [m].
-[[nodiscard]] inline double contact_margin(const Model& model) {
-  return 1e-3 * model.length_scale;
-}
+[[nodiscard]] inline double contact_margin(const Model& model) { return 1e-3 * model.length_scale; }
 
 // Gaps up to this count as closed: positions are corrected to it, so a smaller gap is rounding [m].
 inline constexpr double closed_gap = 1e-10;

@@ -80,7 +80,7 @@ Route route_of(const Model& m, const Assembly& assembly, const Island& island,
 }
 
 const std::vector<Block>& IslandProblem::blocks() const {
-  return route == Route::dense ? problem.blocks
+  return route == Route::dense  ? problem.blocks
          : route == Route::tree ? tree.blocks
                                 : sparse.blocks;
 }
@@ -180,8 +180,9 @@ struct Former {
       p.wrench.setZero(6, out.Lambda.size());
       p.b.setZero(out.Lambda.size());
     }
+    p.tree = island.trees.front();
     out.tree_work.resize(mass);
-    mass.twists(v_free, out.tree_work.twist);
+    mass.twists(v_free, out.tree_work.twist, p.tree);
     for (const int i : island.blocks) {
       const Block& k = from.blocks[i];
       const BlockSource& s = from.source[i];
@@ -195,8 +196,7 @@ struct Former {
       p.rows += k.rows;
       for (int r = 0; r < k.rows; ++r) {
         p.b[row + r] = from.b[k.row + r];
-        p.c[row + r] =
-            from.b[k.row + r] + from.rate(k.row + r, s, out.tree_work.twist, v_free);
+        p.c[row + r] = from.b[k.row + r] + from.rate(k.row + r, s, out.tree_work.twist, v_free);
         if (s.velocity < 0)
           p.wrench.col(row + r) = (s.b >= 0 ? from.wrench_b : from.wrench_a).col(k.row + r);
       }
@@ -236,12 +236,12 @@ struct Former {
   void fit_dense() {
     Inclusion& p = out.problem;
     const int nv = island.velocities, blocks = static_cast<int>(island.blocks.size());
-    if (p.v_free.size() == nv && p.c.size() >= island.rows &&
-        static_cast<int>(p.blocks.capacity()) >= blocks)
-      return;
-    const int rows = std::max(island.rows, static_cast<int>(out.Lambda.size()));
-    p.reserve(rows, std::max(blocks, rows), nv);
-    out.work.reserve(rows, std::max(blocks, rows), nv);
+    const int need = std::max(island.rows, blocks);
+    // Matrices of another, much larger island that was here before would be slow to fill.
+    if (p.v_free.size() == nv && p.c.size() >= need && p.c.size() <= 8 * std::max(need, 32)) return;
+    const int rows = std::max(need + need / 2, 32);
+    p.reserve(rows, rows, nv);
+    out.work.reserve(rows, rows, nv);
   }
 
   void dense() {
@@ -334,8 +334,10 @@ void form_island(const Model& m, const Assembly& assembly, const Island& island,
   const bool newton =
       std::holds_alternative<AutoSolver>(solver) || std::holds_alternative<Newton>(solver);
   const bool redundant = newton && island.rows > 2 * island.velocities;
-  if (redundant) former.mass_matrix();
-  else if (options_of(solver).on == ProxOptions::On::delassus) former.delassus();
+  if (redundant)
+    former.mass_matrix();
+  else if (options_of(solver).on == ProxOptions::On::delassus)
+    former.delassus();
 }
 
 void renew_free(const Model& m, const Assembly& assembly, const Island& island, VecIn v_free,

@@ -44,7 +44,8 @@ enum class Route { dense, tree, sparse };
 
 // Islands of more velocities than this are not made dense, where another route serves them.
 inline constexpr int dense_limit = 240;
-// One tree is swept rather than made dense from this many velocities on (measured: docs/solvers.md).
+// One tree is swept rather than made dense from this many velocities on (measured:
+// docs/solvers.md).
 inline constexpr int tree_limit = 24;
 
 // Which route an island takes. Only `auto` and `newton` know the tree; JOR and explicit choices of
@@ -69,11 +70,12 @@ struct IslandProblem {
   SparseScratch sparse_work;
 
   int rows = 0;
-  Vec Lambda, restitution, gamma_S;  // rows
-  std::vector<char> is_contact;      // per block
-  std::vector<int> offset;           // first local velocity of each tree of the island
+  Vec Lambda, restitution, gamma_S;        // rows
+  std::vector<char> is_contact;            // per block
+  std::vector<int> offset;                 // first local velocity of each tree of the island
   std::vector<std::array<Span, 2>> spans;  // per block
   Vec scratch, xi;
+  Vec impact_Lambda, impact_gamma, newton_gamma;  // of impact laws
 
   [[nodiscard]] const std::vector<Block>& blocks() const;
   void reserve(int row_count);

@@ -120,9 +120,7 @@ void cut_rotation_wrenches(const Model& model, const Workspace& w, const Cut& cu
                            Columns6& wrenches) {
   if (cut.rotations == 0) return;
   const CutFrames f = cut_frames(model, w, cut);
-  const auto add = [&](int i, const Vec3& axis) {
-    wrenches.col(i) = join(Vec3::Zero(), axis);
-  };
+  const auto add = [&](int i, const Vec3& axis) { wrenches.col(i) = join(Vec3::Zero(), axis); };
   if (cut.rotation == RotationRows::tilt) {
     const auto [u, s] = across(cut.axis);
     const Vec3 turned = f.child.R * cut.axis;

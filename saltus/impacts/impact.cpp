@@ -51,27 +51,27 @@ double largest_share(const WorkOfContacts& w) {
   return low;
 }
 
-ImpactReport resolve_law(const NewtonImpact&, const Solver& solver, Forest& mass, IslandProblem& a,
-                         ImpactScratch&) {
+ImpactReport resolve_law(const NewtonImpact&, const Solver& solver, Forest& mass,
+                         IslandProblem& a) {
   add_offset(a.restitution, a);
   return {solve_island(solver, mass, a), true, 1};
 }
 
-ImpactReport resolve_law(const CappedImpact&, const Solver& solver, Forest& mass, IslandProblem& a,
-                         ImpactScratch& scratch) {
+ImpactReport resolve_law(const CappedImpact&, const Solver& solver, Forest& mass,
+                         IslandProblem& a) {
   const int n = a.rows;
-  for (Vec* x : {&scratch.Lambda, &scratch.gamma, &scratch.gamma_newton})
+  for (Vec* x : {&a.impact_Lambda, &a.impact_gamma, &a.newton_gamma})
     if (x->size() < n) x->setZero(a.Lambda.size());
   const SolveReport first = solve_island(solver, mass, a);
-  scratch.Lambda.head(n) = a.Lambda.head(n);
-  end_rates(mass, a, scratch.gamma);
+  a.impact_Lambda.head(n) = a.Lambda.head(n);
+  end_rates(mass, a, a.impact_gamma);
   add_offset(a.restitution, a);
   const SolveReport newton = solve_island(solver, mass, a);
-  end_rates(mass, a, scratch.gamma_newton);
-  const double s = largest_share(
-      work_of_contacts(a, scratch.Lambda, a.Lambda, scratch.gamma, scratch.gamma_newton));
+  end_rates(mass, a, a.newton_gamma);
+  const double s =
+      largest_share(work_of_contacts(a, a.impact_Lambda, a.Lambda, a.impact_gamma, a.newton_gamma));
   if (s < 1)
-    a.Lambda.head(n) = scratch.Lambda.head(n) + s * (a.Lambda.head(n) - scratch.Lambda.head(n));
+    a.Lambda.head(n) = a.impact_Lambda.head(n) + s * (a.Lambda.head(n) - a.impact_Lambda.head(n));
   return {worse(first, newton), true, s};
 }
 
@@ -81,10 +81,9 @@ std::string_view name_of(const ImpactLaw& law) {
   return std::visit([](const auto& l) { return l.name; }, law);
 }
 
-ImpactReport resolve(const ImpactLaw& law, const Solver& solver, Forest& mass, IslandProblem& a,
-                     ImpactScratch& scratch) {
+ImpactReport resolve(const ImpactLaw& law, const Solver& solver, Forest& mass, IslandProblem& a) {
   if (a.restitution.head(a.rows).isZero(0)) return {solve_island(solver, mass, a), false, 1};
-  return std::visit([&](const auto& l) { return resolve_law(l, solver, mass, a, scratch); }, law);
+  return std::visit([&](const auto& l) { return resolve_law(l, solver, mass, a); }, law);
 }
 
 }  // namespace saltus

@@ -28,14 +28,9 @@ struct ImpactReport {
   double s = 1;         // share of the restitution that energy allowed
 };
 
-// The inelastic solution and end velocities; grows with the problem.
-struct ImpactScratch {
-  Vec Lambda, gamma, gamma_newton;
-};
-
 // Solves an island's problem for its Lambda.
 [[nodiscard]] ImpactReport resolve(const ImpactLaw& law, const Solver& solver, Forest& mass,
-                                   IslandProblem& island, ImpactScratch& scratch);
+                                   IslandProblem& island);
 
 [[nodiscard]] std::string_view name_of(const ImpactLaw& law);
 

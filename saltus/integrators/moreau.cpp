@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "saltus/base/parallel.h"
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
@@ -119,8 +120,7 @@ struct Stepper {
     const auto on = [&](int body, double sign) {
       if (body < 0) return;
       const Vec3 f = sign * impulse * r.wrench.head<3>();
-      w.wrenches[body] +=
-          join(f, sign * impulse * r.wrench.tail<3>() - w.work.X[body].r.cross(f));
+      w.wrenches[body] += join(f, sign * impulse * r.wrench.tail<3>() - w.work.X[body].r.cross(f));
     };
     on(r.child, 1);
     on(r.parent, -1);
@@ -203,8 +203,8 @@ struct Stepper {
   // of a thousand links is a thousand times that of one.
   [[nodiscard]] bool settled(double tolerance, double& last) const {
     const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
-    const bool done = !(change > tolerance * (1 + w.v_free.lpNorm<Eigen::Infinity>())) ||
-                      !(change < 0.9 * last);
+    const bool done =
+        !(change > tolerance * (1 + w.v_free.lpNorm<Eigen::Infinity>())) || !(change < 0.9 * last);
     last = change;
     return done;
   }
@@ -225,10 +225,11 @@ struct Stepper {
 
   void form_islands() {
     w.islands.partition(m, w.assembly);
-    for (int i = 0; i < w.islands.count(); ++i) {
-      if (i >= static_cast<int>(w.problems.size())) w.problems.emplace_back();
+    while (w.islands.count() > static_cast<int>(w.problems.size())) w.problems.emplace_back();
+    w.results.resize(w.problems.size());
+    parallel_for(w.islands.count(), o.threads, [&](int i) {
       form_island(m, w.assembly, w.islands[i], o.solver, w.v_free, w.mass, w.problems[i]);
-    }
+    });
   }
 
   // Rows of cuts among an island's: they come first.
@@ -289,15 +290,28 @@ struct Stepper {
   // Every island on its own.
   void solve_islands(StepReport& report) {
     report.islands = w.islands.count();
+    parallel_for(w.islands.count(), o.threads, [&](int i) {
+      w.results[i] = resolve(o.impact, o.solver, w.mass, w.problems[i]);
+      store_impulses(w.islands[i], w.problems[i], w.assembly);
+    });
+    w.failing_island = -1;
     for (int i = 0; i < w.islands.count(); ++i) {
-      const Island& island = w.islands[i];
-      IslandProblem& problem = w.problems[i];
-      const ImpactReport r = resolve(o.impact, o.solver, w.mass, problem, w.impact);
-      store_impulses(island, problem, w.assembly);
+      const ImpactReport& r = w.results[i];
       if (r.solve.worst_block >= 0 && r.solve.residual >= report.impact.solve.residual)
-        report.worst = w.assembly.place(island.blocks[r.solve.worst_block]);
+        report.worst = w.assembly.place(w.islands[i].blocks[r.solve.worst_block]);
       merge(report.impact, r);
+      if (!r.solve.converged && o.keep_failing && w.failing_island < 0) keep_failing(i);
     }
+  }
+
+  // As the solver was given it: dense, from the impulses of the last step.
+  void keep_failing(int i) {
+    w.failing_island = i;
+    const Vec solution = w.assembly.Lambda;
+    assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
+    form_island(m, w.assembly, w.islands[i], ProxGaussSeidel{}, w.v_free, w.mass, w.failing);
+    add_offset(w.failing.restitution, w.failing);
+    w.assembly.Lambda = solution;
   }
 
   // The step is as good as its worst island.
@@ -361,8 +375,7 @@ struct Stepper {
       double sum = 0;
       for (int i = 0; i < k.rows; ++i) {
         const int r = k.row + i;
-        const double one =
-            p.Lambda[r] * 0.5 * (p.gamma_S[r] + p.rate(r, from, w.twists, w.v_E));
+        const double one = p.Lambda[r] * 0.5 * (p.gamma_S[r] + p.rate(r, from, w.twists, w.v_E));
         if (i < 3) work[i] = one;
         sum += one;
       }
@@ -507,6 +520,7 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
     return report;
   }
   k.smooth_velocity();  // M (v_free - v_S) = dt h
+  w.finder.threads = o.threads;
   w.finder.find(m, w.work, contact_margin(m), w.assembly.contacts);
   w.mass.twists(s.v, w.twists);
   assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);

@@ -24,6 +24,8 @@ struct MoreauMidpoint {
   ImpactLaw impact = CappedImpact{};
   MotorScheme motors = MotorScheme::midpoint;
   Projection projection = Projection::mass;
+  int threads = 1;  // islands and contact points side by side; the bits do not depend on it
+  bool keep_failing = false;  // StepWorkspace::failing
 };
 
 // A step has diverged when a velocity is not finite, when a body moves at this speed [m/s], or
@@ -47,22 +49,24 @@ struct StepReport {
 struct StepWorkspace {
   explicit StepWorkspace(const Model& model);
 
-  Workspace work;     // kinematics, at the mid-point, then at the end
-  Forest mass;        // M and its factor, at the mid-point, then at the end
+  Workspace work;  // kinematics, at the mid-point, then at the end
+  Forest mass;     // M and its factor, at the mid-point, then at the end
   ContactFinder finder;
   Assembly assembly;  // the rows of the step
   Islands islands;
   std::vector<IslandProblem> problems;  // of the islands
-  ImpactScratch impact;
+  std::vector<ImpactReport> results;    // and how they were solved
+  IslandProblem failing;  // the first island that missed its tolerance, dense; if asked for
+  int failing_island = -1;
   ProjectionWorkspace projection;
   std::vector<CoordinateTerms> terms;  // per coordinate
   std::vector<MotorCommand> commands;  // per coordinate
   std::vector<Impedance> passive, motor;
   std::vector<Vec6> twists, wrenches;  // of bodies, inertial axes at their origins
   bool cut_impulses = false;           // wrenches hold explicit impulses of cut coordinates
-  Vec values_start;  // coordinate values at the start of the step
-  Vec q_M;           // q_S (+) dt/2 v_S
-  Vec q_W;           // the same with its loops closed: where the terms of the step are evaluated
+  Vec values_start;                    // coordinate values at the start of the step
+  Vec q_M;                             // q_S (+) dt/2 v_S
+  Vec q_W;  // the same with its loops closed: where the terms of the step are evaluated
   Vec v_S, v_E, v_free, v_before, extra, impulse, start_impulse, tau_user, rhs;
   Vec drive;          // force of each prescribed velocity over the step [N m] or [N]
   Vec motor_force;    // of each coordinate, mean over the step [N m] or [N]

@@ -57,13 +57,13 @@ struct Corrector {
   ContactFinder& finder;
   ProjectionWorkspace& p;
   bool joints_only = false;
+  bool omega_known = false;
   bool one_sided = false;  // contacts only push: where holding them does not do
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
-    const auto at = std::lower_bound(p.held.begin(), p.held.end(), key,
-                                     [](const HeldContact& c, const ContactKey& k) {
-                                       return c.key < k;
-                                     });
+    const auto at =
+        std::lower_bound(p.held.begin(), p.held.end(), key,
+                         [](const HeldContact& c, const ContactKey& k) { return c.key < k; });
     return at != p.held.end() && at->key == key ? &*at : nullptr;
   }
 
@@ -96,8 +96,10 @@ struct Corrector {
   Violation measure(VecIn q) {
     Violation worst;
     Vec6 gap;
-    if (!joints_only) finder.find(model, w, contact_margin(model), p.assembly.contacts);
-    else p.assembly.contacts.clear();
+    if (!joints_only)
+      finder.find(model, w, contact_margin(model), p.assembly.contacts);
+    else
+      p.assembly.contacts.clear();
     for (const BlockSlot& s : model.slots) {
       if (bilateral_gap(q, s, gap.head(s.rows))) {
         worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
@@ -192,44 +194,15 @@ struct Corrector {
     p.assembly.gamma_S.head(p.assembly.rows).setZero();
   }
 
-  void solve_islands() {
-    AutoSolver automatic;
-    automatic.tolerance = 0.1 * contact_target;
-    automatic.max_iterations = 500;
-    automatic.newton_iterations = 100;
-    const Solver solver = automatic;
-    ProxGaussSeidel direct;  // nothing but joints and held contacts: one factor
-    direct.tolerance = automatic.tolerance;
-    p.islands.partition(model, p.assembly);
-    for (int i = 0; i < p.islands.count(); ++i) {
-      if (i >= static_cast<int>(p.problems.size())) {
-        p.problems.emplace_back();
-        p.problems.back().work.rank_tolerance = rank_tolerance;
-      }
-      IslandProblem& problem = p.problems[i];
-      form_island(model, p.assembly, p.islands[i], solver, p.zero, mass, problem);
-      const std::vector<Block>& blocks = problem.blocks();
-      const bool bilateral = std::all_of(blocks.begin(), blocks.end(), [](const Block& k) {
-        return std::holds_alternative<Bilateral>(k.law);
-      });
-      // What the solver leaves is measured again and, if it matters, corrected in the next round.
-      if (bilateral && problem.route == Route::dense)
-        (void)solve_island(direct, mass, problem);
-      else
-        (void)solve_island(solver, mass, problem);
-      store_impulses(p.islands[i], problem, p.assembly);
-    }
-  }
-
-  // Of held contacts, from their bodies' own compliance.
-  void soften_held() {
-    bool known = false;
-    for (std::size_t i = 0; i < p.assembly.blocks.size(); ++i) {
+  // Held contacts of an island that has more of them than freedom, by their bodies' own compliance.
+  void soften_held(const Island& island) {
+    if (island.rows <= island.velocities) return;
+    for (const int i : island.blocks) {
       const BlockSource& from = p.assembly.source[i];
       Block& k = p.assembly.blocks[i];
       if (from.contact < 0 || !std::holds_alternative<Bilateral>(k.law)) continue;
-      if (!known) mass.compliance(p.Omega);
-      known = true;
+      if (!omega_known) mass.compliance(p.Omega);
+      omega_known = true;
       double own = 0;
       const auto add = [&](int body, const Mat6X& wrench) {
         if (body >= 0) own += wrench.col(k.row).dot(p.Omega[body] * wrench.col(k.row));
@@ -240,11 +213,43 @@ struct Corrector {
     }
   }
 
+  void solve_islands() {
+    AutoSolver automatic;
+    automatic.tolerance = 0.1 * contact_target;
+    automatic.max_iterations = 500;
+    automatic.newton_iterations = 100;
+    const Solver solver = automatic;
+    automatic.max_iterations = 30;
+    const Solver swept = automatic;  // large heaps
+    ProxGaussSeidel direct;  // nothing but joints and held contacts: one factor
+    direct.tolerance = automatic.tolerance;
+    p.islands.partition(model, p.assembly);
+    for (int i = 0; i < p.islands.count(); ++i) {
+      if (i >= static_cast<int>(p.problems.size())) {
+        p.problems.emplace_back();
+        p.problems.back().work.rank_tolerance = rank_tolerance;
+      }
+      IslandProblem& problem = p.problems[i];
+      soften_held(p.islands[i]);
+      form_island(model, p.assembly, p.islands[i], solver, p.zero, mass, problem);
+      const std::vector<Block>& blocks = problem.blocks();
+      const bool bilateral = std::all_of(blocks.begin(), blocks.end(), [](const Block& k) {
+        return std::holds_alternative<Bilateral>(k.law);
+      });
+      // What the solver leaves is measured again and, if it matters, corrected in the next round.
+      if (bilateral && problem.route == Route::dense)
+        (void)solve_island(direct, mass, problem);
+      else
+        (void)solve_island(problem.route == Route::sparse ? swept : solver, mass, problem);
+      store_impulses(p.islands[i], problem, p.assembly);
+    }
+  }
+
   void correct(VecRef q) {
     assemble_gaps(q);
     load_mass(model, w, p.zero, mass);
     if (!mass.factor()) return;
-    soften_held();
+    omega_known = false;
     solve_islands();
     apply_rows(p.assembly, p.wrenches, p.impulse);
     mass.solve(-1, p.impulse.data(), p.wrenches.data(), p.displacement.data(), nullptr);
@@ -310,8 +315,8 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
 }
 
 ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
-                              const std::vector<std::int32_t>& turns, Workspace& work,
-                              Forest& mass, ContactFinder& finder, ProjectionWorkspace& scratch) {
+                              const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
+                              ContactFinder& finder, ProjectionWorkspace& scratch) {
   Corrector corrector{model, v, turns, work, mass, finder, scratch, true};
   ProjectionReport report;
   report.raw_joint_gap = report.joint_gap = corrector.measure(q).joint;

@@ -53,7 +53,7 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
 // Closes the joints of the cuts alone, by the same smallest displacement; contacts and limits are
 // left as they are.
 ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
-                              const std::vector<std::int32_t>& turns, Workspace& work,
-                              Forest& mass, ContactFinder& finder, ProjectionWorkspace& scratch);
+                              const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
+                              ContactFinder& finder, ProjectionWorkspace& scratch);
 
 }  // namespace saltus

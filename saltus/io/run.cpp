@@ -9,6 +9,7 @@
 
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/io/problem_file.h"
 #include "saltus/io/recorder.h"
 #include "saltus/version.h"
 
@@ -90,6 +91,8 @@ struct Runner {
   std::unique_ptr<Recorder> recorder;
   RunResult result;
   Clock::time_point began = Clock::now();
+  MoreauMidpoint integrator = scene.integrator;
+  bool dumped = false;
   std::int64_t first_step = 0, last_step = 0;
   std::int64_t frame_every = 1, checkpoint_every = 1;
   bool frame_written = false;  // by the last step
@@ -102,6 +105,8 @@ struct Runner {
         metrics(make_metrics()),
         state(system.start) {
     system.actuation.user = o.force;
+    integrator.threads = o.threads;
+    integrator.keep_failing = !o.dump.empty();
     const double dt = s.integrator.dt;
     last_step = static_cast<std::int64_t>(std::ceil(s.end / dt - 1e-9));
     const auto every = [&](double interval) {
@@ -191,7 +196,8 @@ struct Runner {
   }
 
   bool one_step() {
-    const StepReport r = step(system.model, system.actuation, state, work, scene.integrator);
+    const StepReport r = step(system.model, system.actuation, state, work, integrator);
+    if (integrator.keep_failing && work.failing_island >= 0) dump_failing(r);
     if (r.diverged || r.singular) {
       diverge(r);
       return false;
@@ -208,6 +214,20 @@ struct Runner {
       if (state.step % checkpoint_every == 0) write_checkpoint();
     }
     return true;
+  }
+
+  // The first step that missed its tolerance, for `saltus solve`.
+  void dump_failing(const StepReport& r) {
+    integrator.keep_failing = false;
+    const IslandProblem& p = work.failing;
+    std::vector<std::string> names;
+    for (const int block : work.islands[work.failing_island].blocks)
+      names.push_back(system.model.name_of(work.assembly.place(block)));
+    write_problem(options.dump, p.problem, p.Lambda.head(p.rows), names,
+                  options_of(integrator.solver).tolerance,
+                  fmt::format("{}: the step to t = {:.9g} s, residual {:.3e} m/s",
+                              scene.document->name(), state.t, r.solve().residual));
+    dumped = true;
   }
 
   void stop() {
@@ -300,6 +320,7 @@ struct Runner {
     }
     j["impacts"] = static_cast<std::int64_t>(totals.impacts);
     j["least_restitution_share"] = totals.least_share;
+    if (dumped) j["dumped"] = options.dump;
     j["energy"] = energy_json();
     j["metrics"] = Json::object();
     for (const auto& m : metrics.results(system.model))

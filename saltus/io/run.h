@@ -10,7 +10,9 @@
 namespace saltus {
 
 struct RunOptions {
-  std::string output;       // run file; empty: none
+  std::string output;  // run file; empty: none
+  std::string dump;    // the first step that misses its tolerance, as a problem file; empty: none
+  int threads = 1;     // the bits do not depend on it
   std::string resume_from;  // run file to continue from its last checkpoint; empty: start anew
   // Called about ten times a second of wall time; returning false stops the run.
   std::function<bool(double t, double end, double steps_per_s)> progress;

@@ -103,9 +103,7 @@ struct SystemBuilder {
                     fmt::format("no two shapes match '{}' and '{}'", c.between[0], c.between[1]));
       try {
         builder.contact(side[0], side[1], c.law);
-      } catch (const InputError& e) {
-        throw error(fmt::format("contacts[{}]", i), e.message());
-      }
+      } catch (const InputError& e) { throw error(fmt::format("contacts[{}]", i), e.message()); }
     }
   }
 

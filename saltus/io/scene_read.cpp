@@ -80,12 +80,13 @@ void read_solver(Fields& f, Solver& solver) {
   if (o.alpha >= 2) throw f.error("alpha", "expected a number below 2");
   f.number("tolerance", o.tolerance, "m/s", "on the residual (natural map)", positive);
   f.integer("max_iterations", o.max_iterations, "", 1);
-  f.boolean("least_norm", o.least_norm,
-            "of indeterminate impulses the smallest (auto and newton)");
+  f.boolean("auto_alpha", o.auto_alpha, "sor and jor: halve alpha on divergence, recover");
+  const int local = f.choice("local", 0, {"prox", "exact"}, "the local step of sor; auto: exact");
+  f.boolean("least_norm", o.least_norm, "of indeterminate impulses the smallest (auto and newton)");
   const auto take = [&](auto chosen) {
-    const auto local = chosen.local;  // exact in auto; sor and jor are P2's
+    const auto usual = chosen.local;  // exact in auto; sor and jor are P2's
     static_cast<ProxOptions&>(chosen) = o;
-    chosen.local = local;
+    chosen.local = local == 1 ? ProxOptions::Local::exact : usual;
     solver = chosen;
   };
   if (type == 0) take(AutoSolver{});

@@ -363,8 +363,10 @@ void ModelBuilder::add_contacts(Model& model) const {
       if (first[1] && second[1]) continue;  // two things of the world
       GroupLaw& law = model.group_law[g * n + h];
       for (int i = 0; i < static_cast<int>(contacts_.size()) && law.law < 0; ++i) {
-        if (on_side(first, i, 0) && on_side(second, i, 1)) law = {i, false};
-        else if (on_side(first, i, 1) && on_side(second, i, 0)) law = {i, true};
+        if (on_side(first, i, 0) && on_side(second, i, 1))
+          law = {i, false};
+        else if (on_side(first, i, 1) && on_side(second, i, 0))
+          law = {i, true};
       }
       if (law.law >= 0) check_touch(model, g, h, law.law);
     }

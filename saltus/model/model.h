@@ -148,12 +148,12 @@ struct Model {
   std::vector<ContactShape> shapes;
   std::vector<ContactLaw> contact_laws;
   int groups = 0;
-  std::vector<GroupLaw> group_law;  // groups x groups
+  std::vector<GroupLaw> group_law;            // groups x groups
   std::vector<std::pair<int, int>> excluded;  // bodies (low, high) that never touch, sorted
   std::vector<SupportFriction> supports;
   std::vector<BlockSlot> slots;
   std::vector<int> motor_slot;  // of each coordinate
-  int lambda_rows = 0;    // of State::Lambda
+  int lambda_rows = 0;          // of State::Lambda
   int nq = 0, nv = 0;
   bool planar = false;
   double length_scale = 1;  // [m]; weighs rad/s against m/s in residuals

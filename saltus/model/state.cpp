@@ -24,9 +24,9 @@ State make_state(const Model& model) {
 }
 
 const ContactImpulse* find_contact(const State& state, const ContactKey& key) {
-  const auto at = std::lower_bound(
-      state.contacts.begin(), state.contacts.end(), key,
-      [](const ContactImpulse& c, const ContactKey& k) { return c.key < k; });
+  const auto at =
+      std::lower_bound(state.contacts.begin(), state.contacts.end(), key,
+                       [](const ContactImpulse& c, const ContactKey& k) { return c.key < k; });
   return at != state.contacts.end() && at->key == key ? &*at : nullptr;
 }
 

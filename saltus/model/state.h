@@ -11,7 +11,7 @@ namespace saltus {
 // A contact of the last step that carried load, for the warm start of the next.
 struct ContactImpulse {
   ContactKey key;
-  unsigned char mode = 0;  // solvers/inclusion.h Mode
+  unsigned char mode = 0;          // solvers/inclusion.h Mode
   std::array<double, 6> Lambda{};  // normal, T1, T2, then rolling and drilling moments [N s, N m s]
   bool operator==(const ContactImpulse&) const = default;
 };
@@ -22,10 +22,10 @@ struct State {
   double t0 = 0;
   Vec q, v;
   Vec Lambda;  // impulses of the last step in stable slots (Model::slots) [N s]
-  std::vector<unsigned char> mode;  // of each block slot (solvers/inclusion.h Mode)
+  std::vector<unsigned char> mode;       // of each block slot (solvers/inclusion.h Mode)
   std::vector<ContactImpulse> contacts;  // sorted by key
-  std::vector<std::int32_t> turns;  // of each coordinate: full turns of cut revolute joints
-  Vec memory;                       // what controllers declare
+  std::vector<std::int32_t> turns;       // of each coordinate: full turns of cut revolute joints
+  Vec memory;                            // what controllers declare
 
   bool operator==(const State&) const = default;
 };

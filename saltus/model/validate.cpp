@@ -71,6 +71,12 @@ void check_shape(const Shape& shape, const std::string& path) {
     size(s->radius, false, "radius");
     size(s->half_length, true, "half_length");
   }
+  if (const auto* s = std::get_if<Cylinder>(&shape)) {
+    size(s->radius, false, "radius");
+    size(s->half_length, false, "half_length");
+  }
+  if (const auto* s = std::get_if<ConvexHull>(&shape))
+    require(s->hull != nullptr, path, "expected a hull made by convex_hull");
   if (const auto* s = std::get_if<Box>(&shape))
     for (const double x : s->half_size) size(x, false, "half_size");
 }

@@ -136,13 +136,13 @@ struct Sweeps {
   Sweeps(const ForestShape& shape, Data& data, bool with_extra = false)
       : s(shape), k(data), h(data.factor[with_extra ? 1 : 0]) {}
 
-  int factor(const Forest::Extra* extra) {
+  int factor(int begin, int end, const Forest::Extra* extra) {
     const bool symmetric = !extra || extra->symmetric;
-    for (int i = 0; i < s.nodes(); ++i) {
+    for (int i = begin; i < end; ++i) {
       h.IA[i] = k.A[i];
       if (extra && extra->touched[i]) h.IA[i] += narrow_matrix<D>(extra->A[i]);
     }
-    for (int i = s.nodes() - 1; i >= 0; --i) {
+    for (int i = end - 1; i >= begin; --i) {
       const int first = s.first[i], parent = s.parent[i];
       M& I = h.IA[i];
       const bool ok = by_size(s.dim[i], [&](auto size) {
@@ -225,8 +225,7 @@ struct Sweeps {
 
   void solve(int begin, int end, const double* b, const Vec6* f, double* x,
              std::vector<Vec6>* twist) {
-    for (int i = begin; i < end; ++i)
-      k.p[i] = f ? V(-narrow<D>(f[i])) : V(V::Zero());
+    for (int i = begin; i < end; ++i) k.p[i] = f ? V(-narrow<D>(f[i])) : V(V::Zero());
     for (int i = end - 1; i >= begin; --i) backward(i, b);
     for (int i = begin; i < end; ++i) forward(i, x);
     if (twist)
@@ -253,8 +252,8 @@ struct Sweeps {
     for (int i = begin; i < end; ++i) forward(i, x_tree - base);
   }
 
-  void twists(const double* x, std::vector<Vec6>& out) {
-    for (int i = 0; i < s.nodes(); ++i) {
+  void twists(int begin, int end, const double* x, std::vector<Vec6>& out) {
+    for (int i = begin; i < end; ++i) {
       V a = s.parent[i] >= 0 ? shift_twist(k.shift[i], k.a[s.parent[i]]) : V(V::Zero());
       for (int n = s.first[i]; n < s.first[i] + s.dim[i]; ++n) a += x[n] * k.S.col(n);
       k.a[i] = a;
@@ -289,8 +288,7 @@ struct Sweeps {
     std::fill(x_tree, x_tree + s.unknown_begin[tree + 1] - base, 0.0);
     V p = w;
     for (int i = node; i >= 0; i = s.parent[i]) {
-      for (int n = s.first[i]; n < s.first[i] + s.dim[i]; ++n)
-        x_tree[n - base] = k.S.col(n).dot(p);
+      for (int n = s.first[i]; n < s.first[i] + s.dim[i]; ++n) x_tree[n - base] = k.S.col(n).dot(p);
       p = shift_wrench(k.shift[i], p);
     }
   }
@@ -359,11 +357,12 @@ void Forest::hold(int unknown) {
       data_);
 }
 
-void Forest::Extra::clear() {
-  for (std::size_t i = 0; i < A.size(); ++i)
+void Forest::Extra::clear(int begin, int end, int first, int last) {
+  for (int i = begin; i < end; ++i) {
     if (touched[i]) A[i].setZero();
-  std::fill(touched.begin(), touched.end(), 0);
-  d.setZero();
+    touched[i] = 0;
+  }
+  d.segment(first, last - first).setZero();
   symmetric = true;
 }
 
@@ -375,21 +374,27 @@ Forest::Extra Forest::make_extra() const {
   return e;
 }
 
-bool Forest::factor(const Extra* extra) {
-  culprit_ = std::visit(
-      [&]<int D>(ForestData<D>& k) {
-        return Sweeps<D>(shape_, k, extra != nullptr).factor(extra);
+bool Forest::factor(const Extra* extra, int tree) {
+  const auto [begin, end] = range(tree);
+  const int culprit = std::visit(
+      [&, begin = begin, end = end]<int D>(ForestData<D>& k) {
+        return Sweeps<D>(shape_, k, extra != nullptr).factor(begin, end, extra);
       },
       data_);
-  return culprit_ < 0;
+  if (!extra) culprit_ = culprit;
+  return culprit < 0;
+}
+
+std::pair<int, int> Forest::range(int tree) const {
+  if (tree < 0) return {0, shape_.nodes()};
+  return {shape_.tree_begin[tree], shape_.tree_begin[tree + 1]};
 }
 
 void Forest::solve(int tree, const double* b, const Vec6* f, double* x, std::vector<Vec6>* twist,
                    bool with_extra) {
-  const int begin = tree < 0 ? 0 : shape_.tree_begin[tree];
-  const int end = tree < 0 ? shape_.nodes() : shape_.tree_begin[tree + 1];
+  const auto [begin, end] = range(tree);
   std::visit(
-      [&]<int D>(ForestData<D>& k) {
+      [&, begin = begin, end = end]<int D>(ForestData<D>& k) {
         Sweeps<D>(shape_, k, with_extra).solve(begin, end, b, f, x, twist);
       },
       data_);
@@ -432,8 +437,8 @@ Mat6 in_large(const Eigen::Matrix<double, D, D>& A) {
 
 // Psi = (1 - S D^-1 U') T of a node, and its S D^-1 S'.
 template <int D>
-void transfer(const ForestShape& s, const ForestData<D>& k, int i,
-              Eigen::Matrix<double, D, D>& Psi, Eigen::Matrix<double, D, D>& own) {
+void transfer(const ForestShape& s, const ForestData<D>& k, int i, Eigen::Matrix<double, D, D>& Psi,
+              Eigen::Matrix<double, D, D>& own) {
   const ForestFactor<D>& h = k.factor[0];
   const int n = s.dim[i], first = s.first[i];
   for (int c = 0; c < D; ++c)
@@ -451,12 +456,13 @@ void transfer(const ForestShape& s, const ForestData<D>& k, int i,
 
 }  // namespace
 
-void Forest::compliance(std::vector<Mat6>& Omega) {
+void Forest::compliance(std::vector<Mat6>& Omega, int tree) {
+  const auto [begin, end] = range(tree);
   std::visit(
-      [&]<int D>(ForestData<D>& k) {
+      [&, begin = begin, end = end]<int D>(ForestData<D>& k) {
         using M = Eigen::Matrix<double, D, D>;
         M Psi, own;
-        for (int i = 0; i < shape_.nodes(); ++i) {
+        for (int i = begin; i < end; ++i) {
           transfer<D>(shape_, k, i, Psi, own);
           if (shape_.parent[i] >= 0) {
             const M above = in_small<D>(Omega[shape_.parent[i]]);
@@ -502,8 +508,11 @@ void Forest::multiply(VecIn x, VecRef y) {
       data_);
 }
 
-void Forest::twists(VecIn x, std::vector<Vec6>& V) {
-  std::visit([&]<int D>(ForestData<D>& k) { Sweeps<D>(shape_, k).twists(x.data(), V); }, data_);
+void Forest::twists(VecIn x, std::vector<Vec6>& V, int tree) {
+  const auto [begin, end] = range(tree);
+  std::visit([&, begin = begin, end = end]<int D>(
+                 ForestData<D>& k) { Sweeps<D>(shape_, k).twists(begin, end, x.data(), V); },
+             data_);
 }
 
 void Forest::gather(const std::vector<Vec6>& f, VecRef y) {
@@ -526,9 +535,8 @@ void Forest::dense(int tree, Eigen::Ref<Mat> H) {
 }
 
 void Forest::row(int node, const Vec6& w, double* x_tree) {
-  std::visit(
-      [&]<int D>(ForestData<D>& k) { Sweeps<D>(shape_, k).row(node, narrow<D>(w), x_tree); },
-      data_);
+  std::visit([&]<int D>(ForestData<D>& k) { Sweeps<D>(shape_, k).row(node, narrow<D>(w), x_tree); },
+             data_);
 }
 
 }  // namespace saltus

@@ -11,6 +11,7 @@
 // Plain data; nothing here knows a joint. Twists and wrenches at the interface have six
 // components, linear part first.
 #pragma once
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,10 +21,10 @@ namespace saltus {
 
 // Nodes are sorted: parents first, the nodes of a tree in one piece, and so their unknowns.
 struct ForestShape {
-  std::vector<int> parent;      // of each node, -1: none
-  std::vector<int> first, dim;  // unknowns of each node: x[first .. first + dim)
-  std::vector<int> tree;        // of each node
-  std::vector<int> tree_begin;  // first node of each tree, and the count of nodes at the end
+  std::vector<int> parent;         // of each node, -1: none
+  std::vector<int> first, dim;     // unknowns of each node: x[first .. first + dim)
+  std::vector<int> tree;           // of each node
+  std::vector<int> tree_begin;     // first node of each tree, and the count of nodes at the end
   std::vector<int> unknown_begin;  // first unknown of each tree, and their count
   int unknowns = 0;
   bool planar = false;
@@ -33,8 +34,8 @@ struct ForestShape {
 
 template <int D>
 struct ForestFactor {
-  std::vector<Eigen::Matrix<double, D, D>> IA;            // articulated
-  Eigen::Matrix<double, D, Eigen::Dynamic> U, U_left;     // IA S and IA' S
+  std::vector<Eigen::Matrix<double, D, D>> IA;         // articulated
+  Eigen::Matrix<double, D, Eigen::Dynamic> U, U_left;  // IA S and IA' S
   Mat D_inv;  // 6 x unknowns: the inverse pivot of a node in the columns of its unknowns
 };
 
@@ -43,11 +44,11 @@ struct ForestData {
   using V = Eigen::Matrix<double, D, 1>;
   using M = Eigen::Matrix<double, D, D>;
   using Cols = Eigen::Matrix<double, D, Eigen::Dynamic>;
-  std::vector<V> shift;  // origin of the node minus the parent's (linear part only)
-  std::vector<M> A;      // given
-  Cols S, S_free;        // given; columns of the unknowns, and the same without held ones
-  Vec d, d_free;         // given; likewise (1 where held)
-  Vec free;              // 1, or 0 where held
+  std::vector<V> shift;       // origin of the node minus the parent's (linear part only)
+  std::vector<M> A;           // given
+  Cols S, S_free;             // given; columns of the unknowns, and the same without held ones
+  Vec d, d_free;              // given; likewise (1 where held)
+  Vec free;                   // 1, or 0 where held
   ForestFactor<D> factor[2];  // <- factor: of H, and of H with an extra
   // <- solve
   std::vector<V> p, a;
@@ -72,12 +73,14 @@ class Forest {
     Vec d;
     std::vector<char> touched;  // nodes with an entry in A
     bool symmetric = true;
-    void clear();
+    void clear(int begin, int end, int first, int last);  // nodes and unknowns of a tree
   };
   [[nodiscard]] Extra make_extra() const;
 
-  // Factors H or, beside it, H + extra; solves choose by `with_extra`. False when a pivot is singular; `culprit` is its first unknown.
-  [[nodiscard]] bool factor(const Extra* extra = nullptr);
+  // Operations with a tree (-1: all) read and write that tree alone: several may run at a time.
+  // Factors H or, beside it, H + extra; solves choose by `with_extra`. False when a pivot is
+  // singular; `culprit` is its first unknown.
+  [[nodiscard]] bool factor(const Extra* extra = nullptr, int tree = -1);
   [[nodiscard]] int culprit() const { return culprit_; }
 
   // x = H^-1 (b + sum_i J_i' f_i) on one tree or all (tree < 0); b, x have all unknowns, f one
@@ -86,7 +89,7 @@ class Forest {
              bool with_extra = false);
   // Omega_i = J_i H^-1 J_i' of every node: what a wrench on a node does to its own twist. Needs
   // factor(). Omega_i = Psi Omega_parent Psi' + S D^-1 S', Psi = (1 - S D^-1 U') T.
-  void compliance(std::vector<Mat6>& Omega);
+  void compliance(std::vector<Mat6>& Omega, int tree = -1);
   // (H^-1)_kk from those.
   [[nodiscard]] double compliance_of(int unknown, const std::vector<Mat6>& Omega) const;
   [[nodiscard]] int node_of(int unknown) const;
@@ -96,7 +99,7 @@ class Forest {
   // y = H x without `extra`, all trees.
   void multiply(VecIn x, VecRef y);
   // Twists V_i = J_i x of all nodes.
-  void twists(VecIn x, std::vector<Vec6>& V);
+  void twists(VecIn x, std::vector<Vec6>& V, int tree = -1);
   // y = sum_i J_i' f_i.
   void gather(const std::vector<Vec6>& f, VecRef y);
   // Dense H of one tree.
@@ -105,6 +108,7 @@ class Forest {
   void row(int node, const Vec6& w, double* x_tree);
 
  private:
+  [[nodiscard]] std::pair<int, int> range(int tree) const;  // of nodes
   ForestShape shape_;
   std::variant<ForestData<6>, ForestData<3>> data_;
   int culprit_ = -1;

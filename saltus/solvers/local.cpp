@@ -36,8 +36,9 @@ Vec2 slip(const Mat2& B, const Vec2& p, const Vec2& e, double h) {
     return y.norm() + e.dot(y);
   };
   for (int k = 0; k < 1000 && beyond(upper) > h; ++k) upper *= 2;  // B not quite semidefinite
+  const double floor = 1e-15 * B.trace();  // below it B + s 1 is B, which may be singular
   double s = upper;
-  for (int k = 0; k < 200; ++k) {
+  for (int k = 0; k < 200 && s > floor; ++k) {
     const Vec2 y = system.y(s);
     const double length = y.norm(), value = length + e.dot(y);
     (value > h ? lower : upper) = s;
@@ -52,27 +53,31 @@ Vec2 slip(const Mat2& B, const Vec2& p, const Vec2& e, double h) {
   return system.y(s);
 }
 
-[[nodiscard]] bool inside(const Vec2& x, double a, double b) {
-  if (x.isZero(0)) return true;
-  return a > 0 && b > 0 ? std::hypot(x[0] / a, x[1] / b) <= 1 : false;
+// B y = -p. Of a singular B (a row that nothing moves, two that are one) the smallest solution, if
+// there is any. `size` and `rest` are the sizes that B and p had before rows were eliminated, which
+// tell their rounding.
+bool stick(const Mat2& B, const Vec2& p, double size, double rest, Vec2& y) {
+  const double det = B.determinant(), trace = B.trace();
+  if (det > 1e-13 * trace * size) {
+    y = {(-B(1, 1) * p[0] + B(0, 1) * p[1]) / det, (-B(0, 0) * p[1] + B(1, 0) * p[0]) / det};
+    return true;
+  }
+  y = trace > 1e-13 * size ? Vec2(-B * p / (trace * trace)) : Vec2::Zero();  // B = trace v v'
+  return (B * y + p).norm() <= 1e-12 * rest;
 }
 
-// A x = -q for a 2 x 2 block that is not singular to rounding.
-bool stick(const Mat2& A, const Vec2& q, Vec2& x) {
-  const double det = A.determinant();
-  if (!(det > 1e-14 * A(0, 0) * A(1, 1))) return false;
-  x = {(-A(1, 1) * q[0] + A(0, 1) * q[1]) / det, (-A(0, 0) * q[1] + A(1, 0) * q[0]) / det};
-  return true;
+// Onto the ball of the given radius, where rounding left it.
+Vec2 within(const Vec2& y, double radius) {
+  const double length = y.norm();
+  return length > radius ? Vec2(y * (radius / length)) : y;
 }
 
 Vec2 in_ellipse(const Mat2& A, const Vec2& q, double a, double b) {
-  if (Vec2 x; stick(A, q, x) && inside(x, a, b)) return x;
-  if (q.isZero(0)) return Vec2::Zero();
   const Vec2 axes(a, b);
   const Mat2 B = axes.asDiagonal() * A * axes.asDiagonal();
-  const Vec2 y = slip(B, axes.cwiseProduct(q), Vec2::Zero(), 1);
-  const double length = y.norm();
-  return axes.cwiseProduct(length > 0 ? Vec2(y / length) : y);
+  const Vec2 p = axes.cwiseProduct(q);
+  if (Vec2 y; stick(B, p, B.trace(), p.norm(), y) && y.norm() <= 1) return axes.cwiseProduct(y);
+  return axes.cwiseProduct(within(slip(B, p, Vec2::Zero(), 1), 1));
 }
 
 // The segment |t| <= mu n beside its normal.
@@ -88,6 +93,10 @@ void coulomb_plane(const Mat6& A, const Vec6& q, double mu, int T, Vec6& x) {
       x[T] = t;
       return;
     }
+  }
+  if (!(A(T, T) > 0)) {  // nothing moves it
+    x[0] = -q[0] / A(0, 0);
+    return;
   }
   // t = sign mu n, opposed to the slip: n (A_NN + sign mu A_NT) = -q_N. Painleve's case, where the
   // bracket is not positive for the first sign, leaves the other.
@@ -111,20 +120,17 @@ void coulomb(const Mat6& A, const Vec6& q, const ConvexSet& set, Vec6& x) {
   const Mat2 schur = A.block<2, 2>(T, T) - TN * NT.transpose() / A(0, 0);
   const Vec2 rest = q.segment<2>(T) - TN * (q[0] / A(0, 0));
   const auto normal = [&](const Vec2& t) { return -(q[0] + NT.dot(t)) / A(0, 0); };
-  if (Vec2 t; stick(schur, rest, t)) {
-    const double n = normal(t);
-    if (n > 0 && inside(t, set.lower * n, set.upper * n)) {
-      x[0] = n;
-      x.segment<2>(T) = t;
-      return;
-    }
-  }
   const Vec2 axes(set.lower, set.upper);
   const Mat2 B = axes.asDiagonal() * schur * axes.asDiagonal();
-  const Vec2 y = slip(B, axes.cwiseProduct(rest), axes.cwiseProduct(NT) / A(0, 0), -q[0] / A(0, 0));
-  const double n = std::max(normal(axes.cwiseProduct(y)), 0.0), length = y.norm();
-  x[0] = n;
-  x.segment<2>(T) = axes.cwiseProduct(length > 0 ? Vec2(y * (n / length)) : y);
+  const Vec2 p = axes.cwiseProduct(rest);
+  const double size = axes[0] * axes[0] * A(T, T) + axes[1] * axes[1] * A(T + 1, T + 1);
+  const double p_size =
+      axes.cwiseProduct(q.segment<2>(T)).norm() + axes.cwiseProduct(TN).norm() * -q[0] / A(0, 0);
+  Vec2 y;
+  const bool sticks = stick(B, p, size, p_size, y) && y.norm() <= normal(axes.cwiseProduct(y));
+  if (!sticks) y = slip(B, p, axes.cwiseProduct(NT) / A(0, 0), -q[0] / A(0, 0));
+  x[0] = std::max(normal(axes.cwiseProduct(y)), 0.0);
+  x.segment<2>(T) = axes.cwiseProduct(within(y, x[0]));
 }
 
 // One set with all other rows of the block held.

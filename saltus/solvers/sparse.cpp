@@ -1,5 +1,6 @@
 #include "saltus/solvers/sparse.h"
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -58,6 +59,8 @@ struct Sweeper {
     w.A.resize(p.blocks.size());
     w.sets.resize(p.blocks.size());
     w.steps.resize(p.blocks.size());
+    w.inverse.resize(p.blocks.size());
+    w.mu.resize(p.blocks.size());
     for (std::size_t i = 0; i < p.blocks.size(); ++i) {
       const Block& k = p.blocks[i];
       Mat6& A = w.A[i];
@@ -70,6 +73,13 @@ struct Sweeper {
       }
       for (int r = 0; r < k.rows; ++r) A(r, r) += k.compliance;
       w.sets[i] = sets_of(k.law);
+      w.mu[i] = {-1, -1};
+      if (const auto* law = std::get_if<Coulomb>(&k.law); law && law->mu1 > 0 && law->mu2 > 0) {
+        const Mat3 own = A.topLeftCorner<3, 3>();
+        bool regular = false;
+        own.computeInverseWithCheck(w.inverse[i], regular, 1e-12 * own.diagonal().prod());
+        if (regular) w.mu[i] = {law->mu1, law->mu2};
+      }
       for (int c = 0; c < w.sets[i].count; ++c) {
         const ConvexSet& set = w.sets[i][c];
         const double most = A.diagonal().segment(set.first, set.rows).maxCoeff();
@@ -105,6 +115,21 @@ struct Sweeper {
     return worst;
   }
 
+  // The cases of Coulomb's law that need no equation: separation, and stick by the inverse.
+  bool at_once(std::size_t i, const Vec6& q, Vec6& x) const {
+    const double mu1 = w.mu[i][0], mu2 = w.mu[i][1];
+    if (mu1 < 0) return false;
+    if (q[0] >= 0) {
+      x.head<3>().setZero();
+      return true;
+    }
+    const Vec3 stick = w.inverse[i] * -q.head<3>();
+    const double t1 = stick[1] / mu1, t2 = stick[2] / mu2;
+    if (!(stick[0] >= 0 && t1 * t1 + t2 * t2 <= stick[0] * stick[0])) return false;
+    x.head<3>() = stick;
+    return true;
+  }
+
   // One sweep; the largest change of a block as a velocity [m/s].
   double sweep(VecRef Lambda) {
     double largest = 0;
@@ -118,7 +143,7 @@ struct Sweeper {
       xi.head(k.rows) += p.b.segment(k.row, k.rows) + k.compliance * own;
       xi.head(k.rows).noalias() -= w.A[i].topLeftCorner(k.rows, k.rows) * d.head(k.rows);
       x.head(k.rows) = own;
-      solve_block(w.sets[i], k.rows, w.A[i], xi, x);
+      if (!at_once(i, xi, x)) solve_block(w.sets[i], k.rows, w.A[i], xi, x);
       d.head(k.rows) = x.head(k.rows) - own;
       double change = 0;
       for (int r = 0; r < k.rows; ++r) change = std::max(change, std::abs(d[r]) * w.A[i](r, r));

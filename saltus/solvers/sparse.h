@@ -11,13 +11,13 @@ namespace saltus {
 
 struct SparseRows {
   struct Segment {
-    int v = 0, size = 0;     // velocities
+    int v = 0, size = 0;      // velocities
     std::ptrdiff_t data = 0;  // size x rows values in W and Y, column by column
   };
-  std::vector<Block> blocks;                    // rows from 0
+  std::vector<Block> blocks;                     // rows from 0
   std::vector<std::array<Segment, 2>> segments;  // per block; the second may be empty
-  std::vector<double> W, Y;                     // Y = M^-1 W
-  Vec v_free, b;                                // xi = W' v + b + C Lambda
+  std::vector<double> W, Y;                      // Y = M^-1 W
+  Vec v_free, b;                                 // xi = W' v + b + C Lambda
   int rows = 0, velocities = 0;
   void clear();
 };
@@ -27,6 +27,8 @@ struct SparseScratch {
   std::vector<Mat6> A;  // G_ii + C of every block
   std::vector<ConvexSets> sets;
   std::vector<StepLengths> steps;
+  std::vector<Mat3> inverse;               // of A, where the law is Coulomb's
+  std::vector<std::array<double, 2>> mu;   // its coefficients; -1: another law, or A is singular
 };
 
 // xi = W' v + b for v = v_free + Y Lambda, without compliance.

@@ -25,8 +25,14 @@ TreeBackend::TreeBackend(const TreeRows& rows, Forest& mass, TreeScratch& scratc
 
 // W times impulses, as node wrenches and entries of unknowns.
 void TreeBackend::load(VecIn impulses) {
-  std::fill(w_.force.begin(), w_.force.end(), Vec6::Zero());
-  w_.b.setZero();
+  const ForestShape& shape = mass_.shape();
+  const int t = r_.tree;
+  const int begin = t < 0 ? 0 : shape.tree_begin[t];
+  const int end = t < 0 ? shape.nodes() : shape.tree_begin[t + 1];
+  const int first = t < 0 ? 0 : shape.unknown_begin[t];
+  const int last = t < 0 ? shape.unknowns : shape.unknown_begin[t + 1];
+  std::fill(w_.force.begin() + begin, w_.force.begin() + end, Vec6::Zero());
+  w_.b.segment(first, last - first).setZero();
   for (std::size_t i = 0; i < r_.blocks.size(); ++i) {
     const Block& k = r_.blocks[i];
     const TreeRow& at = r_.at[i];
@@ -47,15 +53,14 @@ void TreeBackend::read(VecRef xi) const {
     if (at.unknown >= 0) {
       xi[k.row] = at.sign * w_.x[at.unknown];
     } else {
-      for (int r = k.row; r < k.row + k.rows; ++r)
-        xi[r] = r_.wrench.col(r).dot(w_.twist[at.node]);
+      for (int r = k.row; r < k.row + k.rows; ++r) xi[r] = r_.wrench.col(r).dot(w_.twist[at.node]);
     }
   }
 }
 
 void TreeBackend::velocity(VecIn Lambda, VecRef xi) {
   load(Lambda);
-  mass_.solve(-1, w_.b.data(), w_.force.data(), w_.x.data(), &w_.twist);
+  mass_.solve(r_.tree, w_.b.data(), w_.force.data(), w_.x.data(), &w_.twist);
   read(xi);
   xi += r_.c.head(r_.rows);
 }
@@ -72,7 +77,12 @@ void TreeBackend::factor(const BlockMatrices& K) {
   };
   if (same()) return;
   w_.K.resize(std::max(n, w_.K.size()));
-  w_.extra.clear();
+  const ForestShape& shape = mass_.shape();
+  if (const int t = r_.tree; t < 0)
+    w_.extra.clear(0, shape.nodes(), 0, shape.unknowns);
+  else
+    w_.extra.clear(shape.tree_begin[t], shape.tree_begin[t + 1], shape.unknown_begin[t],
+                   shape.unknown_begin[t + 1]);
   for (std::size_t i = 0; i < n; ++i) {
     const Block& k = r_.blocks[i];
     const TreeRow& at = r_.at[i];
@@ -92,7 +102,7 @@ void TreeBackend::factor(const BlockMatrices& K) {
       }
     w_.extra.touched[at.node] = 1;
   }
-  w_.valid = mass_.factor(&w_.extra);
+  w_.valid = mass_.factor(&w_.extra, r_.tree);
 }
 
 void TreeBackend::linear(const BlockMatrices& K, VecIn g, VecRef dLambda, VecRef dxi) {
@@ -103,7 +113,7 @@ void TreeBackend::linear(const BlockMatrices& K, VecIn g, VecRef dLambda, VecRef
     return;
   }
   load(g);
-  mass_.solve(-1, w_.b.data(), w_.force.data(), w_.x.data(), &w_.twist, true);
+  mass_.solve(r_.tree, w_.b.data(), w_.force.data(), w_.x.data(), &w_.twist, true);
   read(dxi);
   for (std::size_t i = 0; i < r_.blocks.size(); ++i) {
     const Block& k = r_.blocks[i];
@@ -114,7 +124,7 @@ void TreeBackend::linear(const BlockMatrices& K, VecIn g, VecRef dLambda, VecRef
 }
 
 void TreeBackend::diagonal(VecRef d) {
-  mass_.compliance(w_.Omega);
+  mass_.compliance(w_.Omega, r_.tree);
   for (std::size_t i = 0; i < r_.blocks.size(); ++i) {
     const Block& k = r_.blocks[i];
     const TreeRow& at = r_.at[i];

@@ -26,6 +26,7 @@ struct TreeRows {
   Vec c;                      // rows: xi without impulses
   Vec b;                      // the part of c that is no velocity
   int rows = 0;
+  int tree = -1;  // of the forest; -1: all of it
 };
 
 struct TreeScratch {
