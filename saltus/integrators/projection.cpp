@@ -60,6 +60,7 @@ struct Corrector {
   ProjectionWorkspace& p;
   bool joints_only = false;
   bool heap = false;  // an island was too large for a factor
+  bool omega_known = false;
   bool one_sided = false;  // contacts only push: where holding them does not do
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
@@ -196,6 +197,25 @@ struct Corrector {
     p.assembly.gamma_S.head(p.assembly.rows).setZero();
   }
 
+  // Held contacts of an island that has more of them than freedom, by their bodies' own compliance.
+  void soften_held(const Island& island) {
+    if (island.rows <= island.velocities) return;
+    for (const int i : island.blocks) {
+      const BlockSource& from = p.assembly.source[i];
+      Block& k = p.assembly.blocks[i];
+      if (from.contact < 0 || !std::holds_alternative<Bilateral>(k.law)) continue;
+      if (!omega_known) mass.compliance(p.Omega);
+      omega_known = true;
+      double own = 0;
+      const auto add = [&](int body, const Mat6X& wrench) {
+        if (body >= 0) own += wrench.col(k.row).dot(p.Omega[body] * wrench.col(k.row));
+      };
+      add(from.a, p.assembly.wrench_a);
+      add(from.b, p.assembly.wrench_b);
+      k.compliance = held_compliance * own;
+    }
+  }
+
   void solve_islands() {
     AutoSolver automatic;
     automatic.tolerance = 0.1 * contact_target;
@@ -213,6 +233,7 @@ struct Corrector {
         p.problems.back().work.rank_tolerance = rank_tolerance;
       }
       IslandProblem& problem = p.problems[i];
+      soften_held(p.islands[i]);
       form_island(model, p.assembly, p.islands[i], solver, p.zero, mass, problem);
       heap = heap || problem.route == Route::sparse;
       const std::vector<Block>& blocks = problem.blocks();
@@ -228,30 +249,11 @@ struct Corrector {
     }
   }
 
-  // Of held contacts, from their bodies' own compliance.
-  void soften_held() {
-    bool known = false;
-    for (std::size_t i = 0; i < p.assembly.blocks.size(); ++i) {
-      const BlockSource& from = p.assembly.source[i];
-      Block& k = p.assembly.blocks[i];
-      if (from.contact < 0 || !std::holds_alternative<Bilateral>(k.law)) continue;
-      if (!known) mass.compliance(p.Omega);
-      known = true;
-      double own = 0;
-      const auto add = [&](int body, const Mat6X& wrench) {
-        if (body >= 0) own += wrench.col(k.row).dot(p.Omega[body] * wrench.col(k.row));
-      };
-      add(from.a, p.assembly.wrench_a);
-      add(from.b, p.assembly.wrench_b);
-      k.compliance = held_compliance * own;
-    }
-  }
-
   void correct(VecRef q) {
     assemble_gaps(q);
     load_mass(model, w, p.zero, mass);
     if (!mass.factor()) return;
-    soften_held();
+    omega_known = false;
     solve_islands();
     apply_rows(p.assembly, p.wrenches, p.impulse);
     mass.solve(-1, p.impulse.data(), p.wrenches.data(), p.displacement.data(), nullptr);
