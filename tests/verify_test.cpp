@@ -105,8 +105,9 @@ TEST(Incline, SticksIffTangentIsBelowMu) {
   }
 }
 
-// One contact in closed form: with G = W' M^-1 W and c the free rates, stick is Lambda = -G^-1 c where
-// that lies in the cone. Else it slips along d(a) = (cos a, sin a): the normal rate vanishes for
+// One contact in closed form: with G = W' M^-1 W and c the free rates, stick is Lambda = -G^-1 c
+// where that lies in the cone. Else it slips along d(a) = (cos a, sin a): the normal rate vanishes
+// for
 //   Lambda_N(a) = -c_N / (G_NN - mu G_NT d),   and   gamma_T(a) x d(a) = 0, gamma_T . d > 0
 // is one scalar equation for a, solved by bisection.
 Vec3 one_contact(const Mat3& G, const Vec3& c, double mu, std::string& kind) {
@@ -180,16 +181,15 @@ TEST(OneContact, StepEqualsTheClosedForm) {
     Mat3 cross;
     cross << 0, -arm.z(), arm.y(), arm.z(), 0, -arm.x(), -arm.y(), arm.x(), 0;
     const Mat3 G = Mat3::Identity() / mass - cross * inverse * cross;  // axes x, y, z
-    Mat3 axes;  // rows: normal, T1, T2
+    Mat3 axes;                                                         // rows: normal, T1, T2
     axes << 0, 0, 1, 1, 0, 0, 0, 1, 0;
     std::string kind;
     const Vec3 P =
         axes.transpose() * one_contact(axes * G * axes.transpose(), axes * v_free, mu, kind);
     const Vec3 v_E = v_free + P / mass, w_E = R.transpose() * (inverse * arm.cross(P));
     (void)s.step();
-    const double error =
-        std::max((s.state.v.head<3>() - v_E).lpNorm<Eigen::Infinity>(),
-                 (s.state.v.tail<3>() - w_E).lpNorm<Eigen::Infinity>());
+    const double error = std::max((s.state.v.head<3>() - v_E).lpNorm<Eigen::Infinity>(),
+                                  (s.state.v.tail<3>() - w_E).lpNorm<Eigen::Infinity>());
     EXPECT_LE(error, 1e-12) << kind << ", case " << i << ", mu " << mu;
     ++count[kind];
     worst[kind] = std::max(worst[kind], error);

@@ -70,8 +70,8 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
 // W Lambda: wrenches on bodies (inertial axes at their origins) and impulses on velocities.
 void apply_rows(const Assembly& assembly, std::vector<Vec6>& wrenches, VecRef impulses);
 
-// Fills the wrenches of a contact's rows: normal, T1, T2, then rolling and drilling moments; `count`
-// of them from the `first` on.
+// Fills the wrenches of a contact's rows: normal, T1, T2, then rolling and drilling moments;
+// `count` of them from the `first` on.
 void set_contact_rows(const Model& model, const Workspace& work, const Contact& contact, int row,
                       int count, Assembly& assembly, int first = 0);
 // The same wrench (about the inertial origin) on body b and, reversed, on body a.

@@ -14,13 +14,14 @@ namespace {
 
 // Newton's method converges quadratically from gaps of O(dt^2): one or two rounds reach rounding.
 constexpr int max_rounds = 12;
-constexpr double joint_target = 1e-12;    // [m]
+constexpr double joint_target = 1e-12;         // [m]
 constexpr double contact_target = closed_gap;  // [m]
 // Open by g, rows that depend on each other where the joints are closed seem independent by about
 // g^2; a correction along them would be of the size of g itself.
 constexpr double rank_tolerance = 1e-8;
-// Held contacts are far more than the freedom there is, and their gaps need not agree: by this share
-// of its own G each may give way, or a disagreement of a nanometre would move a stack by millimetres.
+// Held contacts are far more than the freedom there is, and their gaps need not agree: by this
+// share of its own G each may give way, or a disagreement of a nanometre would move a stack by
+// millimetres.
 constexpr double held_compliance = 1e-4;
 // Rounds that no longer halve the violation only wander.
 constexpr double least_progress = 0.5;
@@ -221,7 +222,7 @@ struct Corrector {
     const Solver solver = automatic;
     automatic.max_iterations = 30;
     const Solver swept = automatic;  // large heaps
-    ProxGaussSeidel direct;  // nothing but joints and held contacts: one factor
+    ProxGaussSeidel direct;          // nothing but joints and held contacts: one factor
     direct.tolerance = automatic.tolerance;
     p.islands.partition(model, p.assembly);
     for (int i = 0; i < p.islands.count(); ++i) {
