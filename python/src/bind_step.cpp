@@ -35,7 +35,12 @@ MoreauMidpoint make_options(double dt, const std::string& solver, double toleran
   MoreauMidpoint o;
   require_positive(dt, "dt");
   o.dt = dt;
-  if (choice("solver", solver, {"sor", "jor"}) == 1) o.solver = ProxJacobi{};
+  switch (choice("solver", solver, {"auto", "sor", "jor", "newton"})) {
+    case 1: o.solver = ProxGaussSeidel{}; break;
+    case 2: o.solver = ProxJacobi{}; break;
+    case 3: o.solver = Newton{}; break;
+    default: o.solver = AutoSolver{};
+  }
   ProxOptions& p = prox_of(o.solver);
   require_positive(tolerance, "tolerance");
   if (max_iterations < 1) throw InputError("max_iterations: expected a number >= 1");
@@ -66,11 +71,12 @@ void bind_step(nb::module_& m) {
             new (self) MoreauMidpoint(make_options(dt, solver, tolerance, max_iterations, alpha, on,
                                                    bilaterals, impact, motors, projection));
           },
-          "dt"_a = 1e-3, nb::kw_only(), "solver"_a = "sor", "tolerance"_a = 1e-10,
+          "dt"_a = 1e-3, nb::kw_only(), "solver"_a = "auto", "tolerance"_a = 1e-10,
           "max_iterations"_a = 10000, "alpha"_a = 1.0, "on"_a = "delassus",
           "bilaterals"_a = "direct", "impact"_a = "capped", "motors"_a = "implicit",
           "projection"_a = "mass",
-          "dt [s]; solver: sor, jor; tolerance [m/s]; on: delassus, velocity; bilaterals: direct, "
+          "dt [s]; solver: auto, sor, jor, newton; tolerance [m/s]; on: delassus, velocity; "
+          "bilaterals: direct, "
           "prox; impact: capped, newton; motors: implicit, implicit-end, explicit; projection: "
           "mass, root-fixed, none.")
       .def_ro("dt", &MoreauMidpoint::dt, "[s]")

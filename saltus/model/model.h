@@ -7,10 +7,10 @@
 // maximal (P0, P2). A closed *loop* is a cut that cannot be undone: both its bodies have joints of
 // their own.
 #pragma once
-#include <compare>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -138,7 +138,10 @@ struct Place {
 struct ContactKey {
   std::int32_t a = -1, b = -1;  // shapes
   std::int32_t feature = 0;
-  auto operator<=>(const ContactKey&) const = default;
+  bool operator==(const ContactKey&) const = default;
+  friend bool operator<(const ContactKey& x, const ContactKey& y) {
+    return std::tie(x.a, x.b, x.feature) < std::tie(y.a, y.b, y.feature);
+  }
 };
 
 struct Model {

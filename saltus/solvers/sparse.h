@@ -27,8 +27,8 @@ struct SparseScratch {
   std::vector<Mat6> A;  // G_ii + C of every block
   std::vector<ConvexSets> sets;
   std::vector<StepLengths> steps;
-  std::vector<Mat3> inverse;               // of A, where the law is Coulomb's
-  std::vector<std::array<double, 2>> mu;   // its coefficients; -1: another law, or A is singular
+  std::vector<Mat3> inverse;              // of A, where the law is Coulomb's
+  std::vector<std::array<double, 2>> mu;  // its coefficients; -1: another law, or A is singular
 };
 
 // xi = W' v + b for v = v_free + Y Lambda, without compliance.
