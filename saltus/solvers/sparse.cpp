@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "saltus/solvers/local.h"
 
@@ -21,6 +22,7 @@ namespace {
 struct Sweeper {
   const SparseRows& p;
   SparseScratch& w;
+  bool plain = false;  // P2's local step instead of the exact one
 
   template <int N, int R>
   void read_fixed(const SparseRows::Segment& s, Vec6& xi) const {
@@ -130,6 +132,19 @@ struct Sweeper {
     return true;
   }
 
+  // P2's step from the impulses in x: q is the velocity of the rows without them.
+  void prox_step(std::size_t i, const Vec6& q, Vec6& x) const {
+    const int n = p.blocks[i].rows;
+    Vec6 xi = q;
+    xi.head(n).noalias() += w.A[i].topLeftCorner(n, n) * x.head(n);
+    for (int c = 0; c < w.sets[i].count; ++c) {
+      const ConvexSet& set = w.sets[i][c];
+      auto part = x.segment(set.first, set.rows);
+      part -= w.steps[i].r[c] * xi.segment(set.first, set.rows);
+      project(set, x[0], part);
+    }
+  }
+
   // One sweep; the largest change of a block as a velocity [m/s].
   double sweep(VecRef Lambda) {
     double largest = 0;
@@ -143,7 +158,10 @@ struct Sweeper {
       xi.head(k.rows) += p.b.segment(k.row, k.rows) + k.compliance * own;
       xi.head(k.rows).noalias() -= w.A[i].topLeftCorner(k.rows, k.rows) * d.head(k.rows);
       x.head(k.rows) = own;
-      if (!at_once(i, xi, x)) solve_block(w.sets[i], k.rows, w.A[i], xi, x);
+      if (plain)
+        prox_step(i, xi, x);
+      else if (!at_once(i, xi, x))
+        solve_block(w.sets[i], k.rows, w.A[i], xi, x);
       d.head(k.rows) = x.head(k.rows) - own;
       double change = 0;
       for (int r = 0; r < k.rows; ++r) change = std::max(change, std::abs(d[r]) * w.A[i](r, r));
@@ -159,7 +177,7 @@ struct Sweeper {
 }  // namespace
 
 void sparse_velocity(const SparseRows& rows, VecIn Lambda, SparseScratch& scratch, VecRef xi) {
-  Sweeper s{rows, scratch};
+  Sweeper s{rows, scratch, false};
   s.start(Lambda);
   Vec6 own;
   for (std::size_t i = 0; i < rows.blocks.size(); ++i) {
@@ -174,7 +192,7 @@ SolveReport solve_sparse(const SparseRows& p, VecRef Lambda, const ProxOptions& 
   SolveReport report;
   report.solver = ProxGaussSeidel::name;
   if (p.rows == 0) return report;
-  Sweeper s{p, w};
+  Sweeper s{p, w, false};
   s.prepare();
   s.start(Lambda);
   const auto judge = [&] {
@@ -184,10 +202,16 @@ SolveReport solve_sparse(const SparseRows& p, VecRef Lambda, const ProxOptions& 
     report.converged = r.value <= o.tolerance;
   };
   judge();
+  double mark = std::numeric_limits<double>::infinity();
   while (!report.converged && report.iterations < o.max_iterations) {
     const double change = s.sweep(Lambda);
     ++report.iterations;
     if (!std::isfinite(change)) break;
+    // Exact steps may go round in circles; P2's do not, and take over for good.
+    if (report.iterations % 200 == 0) {
+      s.plain = s.plain || change > 0.9 * mark;
+      mark = change;
+    }
     // The sum of small increments would keep the rounding of large ones.
     if (report.iterations % 64 == 0) s.start(Lambda);
     if (change <= o.tolerance || report.iterations == o.max_iterations) judge();
