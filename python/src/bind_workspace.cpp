@@ -41,10 +41,10 @@ void bind_workspace(nb::module_& m) {
           "joint columns as twists of the inertial frame, (6, nv) <- world_columns")
       .def_prop_ro(
           "M", [](const WorkspaceHandle& w) { return view_of_matrix(w.work->M); }, inside,
-          "mass matrix, (nv, nv) [kg, kg m, kg m^2] <- crba")
+          "mass matrix, (nv, nv) [kg, kg m, kg m^2] <- crba; empty before: a step does not need it")
       .def_prop_ro(
           "L", [](const WorkspaceHandle& w) { return view_of_matrix(w.work->L); }, inside,
-          "factor, M' = L^T L <- factor")
+          "factor, M' = L^T L <- factor; empty before")
       .def_prop_ro(
           "tau_bias",
           [](const WorkspaceHandle& w) { return view(std::as_const(w.work->tau_bias)); }, inside,

@@ -96,7 +96,11 @@ def test_contacts_of_a_state():
 def test_views_are_views():
     sim = ball()
     q, v, Lambda = sim.state.q, sim.state.v, sim.state.Lambda
+    sim.step()
+    assert sim.work.M.shape == (0, 0)  # a step needs no mass matrix; crba fills it
+    saltus.crba(sim.model, sim.work)
     r, M = sim.work.r, sim.work.M
+    assert M.shape == (6, 6)
     sim.step(10)
     assert q[2] < 1.0 and v[2] < 0
     assert np.shares_memory(q, sim.state.q) and np.shares_memory(M, sim.work.M)
