@@ -17,6 +17,7 @@ export class Live {
   private readonly step;
   private status: Status | null = null;
   private quiet = 0; // looks without news
+  private last: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly source: DataSource,
@@ -45,9 +46,14 @@ export class Live {
     }
   }
 
-  async look(): Promise<void> {
+  // One look after the other: an older answer must not overtake a newer one.
+  look(): Promise<void> {
+    this.last = this.last.catch(() => undefined).then(() => this.lookOnce());
+    return this.last;
+  }
+
+  private async lookOnce(): Promise<void> {
     const status = await this.source.status();
-    this.status = status;
     let news = false;
     for (const run of this.runs) {
       const now = status.runs[run.index]!;
@@ -56,6 +62,7 @@ export class Live {
       run.update(now.rows, now.summary);
       await run.extend(rows);
     }
+    this.status = status; // shown when the frames it speaks of are there
     this.quiet = news ? 0 : this.quiet + 1;
     if (news) this.grown();
     if (this.store.state.followEnd) this.store.set({ time: this.player.end });
