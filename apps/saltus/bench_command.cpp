@@ -69,6 +69,14 @@ std::string output_of(const std::string& command) {
   return pclose(pipe) == 0 ? text : std::string();
 }
 
+// Google Benchmark writes the spread of a counter that is always zero as NaN, which is no JSON.
+std::string without_nan(std::string text) {
+  for (const std::string bad : {": -NaN", ": NaN"})
+    for (std::size_t at = 0; (at = text.find(bad, at)) != std::string::npos;)
+      text.replace(at, bad.size(), ": null");
+  return text;
+}
+
 double microseconds(const json& entry) {
   const std::string unit = entry.at("time_unit");
   return entry.at("cpu_time").get<double>() * (unit == "ms" ? 1e3 : unit == "us" ? 1 : 1e-3);
@@ -107,7 +115,7 @@ bool run_program(const Program& program, const std::string& group, const BenchAr
         quoted(file), a.quick ? 3 : 12, a.quick ? 0.005 : 0.02,
         group == "all" ? "" : "--benchmark_filter=^" + group + "/");
   }
-  const json result = json::parse(output_of(command), nullptr, false);
+  const json result = json::parse(without_nan(output_of(command)), nullptr, false);
   if (result.is_discarded()) return false;
   collect(result, times);
   return true;
