@@ -15,8 +15,6 @@ import pytest
 import yaml
 
 SERIES = Path(__file__).resolve().parents[2] / "shared/series/contactnets_cube"
-if not SERIES.is_dir():
-    SERIES = Path("/work/shared/series/contactnets_cube")
 
 DT = 0.006743  # between samples [s]
 SUBSTEPS = 8

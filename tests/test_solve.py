@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = next((p for p in (ROOT / "../shared/fclib", Path("/work/shared/fclib")) if p.is_dir()), None)
+SHARED = ROOT / "../shared/fclib"
+SHARED = SHARED if SHARED.is_dir() else None
 
 
 def manifest():

@@ -419,10 +419,6 @@ int Forest::node_of(int unknown) const {
 namespace {
 
 template <int D>
-Eigen::Matrix<double, D, D> in_small(const Mat6& A) {
-  return narrow_matrix<D>(A);
-}
-template <int D>
 Mat6 in_large(const Eigen::Matrix<double, D, D>& A) {
   if constexpr (D == 6) {
     return A;
@@ -465,7 +461,7 @@ void Forest::compliance(std::vector<Mat6>& Omega, int tree) {
         for (int i = begin; i < end; ++i) {
           transfer<D>(shape_, k, i, Psi, own);
           if (shape_.parent[i] >= 0) {
-            const M above = in_small<D>(Omega[shape_.parent[i]]);
+            const M above = narrow_matrix<D>(Omega[shape_.parent[i]]);
             own += Psi * above * Psi.transpose();
           }
           Omega[i] = in_large<D>(own);
@@ -486,7 +482,7 @@ double Forest::compliance_of(int unknown, const std::vector<Mat6>& Omega) const 
         Eigen::Matrix<double, D, 1> w = Eigen::Matrix<double, D, 1>::Zero();
         for (int a = 0; a < n; ++a) w += h.D_inv(unknown - first, first + a) * h.U.col(first + a);
         w = shift_wrench(k.shift[i], w);
-        return sum + w.dot(in_small<D>(Omega[shape_.parent[i]]) * w);
+        return sum + w.dot(narrow_matrix<D>(Omega[shape_.parent[i]]) * w);
       },
       data_);
 }

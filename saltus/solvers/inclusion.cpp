@@ -16,7 +16,6 @@ void Inclusion::reserve(int max_rows, int max_blocks, int nv) {
   W.setZero(nv, max_rows);
   Y.setZero(nv, max_rows);
   v_free.setZero(nv);
-  support.reserve(nv);
   clear();
 }
 
@@ -48,12 +47,6 @@ void SolverWorkspace::reserve(int max_rows, int max_blocks, int nv) {
   steps.reserve(max_blocks);
   sets.reserve(max_blocks);
   diagonal_blocks.reserve(max_blocks);
-}
-
-void SolverWorkspace::fit(const Inclusion& p) {
-  if (p.c.size() > xi.size() || p.v_free.size() != v.size() || p.blocks.size() > steps.capacity())
-    reserve(static_cast<int>(p.c.size()), static_cast<int>(p.blocks.capacity()),
-            static_cast<int>(p.v_free.size()));
 }
 
 void relative_velocity(const Inclusion& p, VecIn Lambda, Vec& xi, Vec& v) {
@@ -114,6 +107,22 @@ BlockResidual block_residual(const Block& k, VecIn Lambda, VecIn xi, const StepL
   return parts;
 }
 
+bool take_worst(const BlockResidual& e, int index, Residual& worst) {
+  if (std::isnan(e.value)) {
+    worst.value = std::numeric_limits<double>::infinity();
+    worst.block = index;
+    return false;
+  }
+  if (e.value > worst.value) {
+    worst.value = e.value;
+    worst.block = index;
+  }
+  worst.normal = std::max(worst.normal, e.normal);
+  worst.tangential = std::max(worst.tangential, e.tangential);
+  worst.rotational = std::max(worst.rotational, e.rotational);
+  return true;
+}
+
 Residual residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& work) {
   relative_velocity(p, Lambda, work.xi, work.v);
   Residual worst;
@@ -121,18 +130,7 @@ Residual residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& work) {
     const Block& k = p.blocks[b];
     const BlockResidual e = block_residual(k, Lambda.segment(k.row, k.rows),
                                            work.xi.segment(k.row, k.rows), diagonal_steps(p, k));
-    if (std::isnan(e.value)) {
-      worst.value = std::numeric_limits<double>::infinity();
-      worst.block = static_cast<int>(b);
-      return worst;
-    }
-    if (e.value > worst.value) {
-      worst.value = e.value;
-      worst.block = static_cast<int>(b);
-    }
-    worst.normal = std::max(worst.normal, e.normal);
-    worst.tangential = std::max(worst.tangential, e.tangential);
-    worst.rotational = std::max(worst.rotational, e.rotational);
+    if (!take_worst(e, static_cast<int>(b), worst)) break;
   }
   return worst;
 }

@@ -39,7 +39,6 @@ struct Inclusion {
   // by M + W K W', which is cheaper than its rows when contacts are redundant.
   Mat M;  // nv x nv, symmetric positive definite
   bool has_M = false;
-  std::vector<int> support;  // scratch of whoever forms G: the non-zeros of a row
 
   // Sizes for at most `max_rows` rows and `nv` velocities; later use does not allocate.
   void reserve(int max_rows, int max_blocks, int nv);
@@ -72,7 +71,6 @@ struct SolverWorkspace {
   NewtonWorkspace newton;       // of newton.h; grows at its first use
   Vec start, candidate;         // of the whole problem            <- solve_inclusion
   void reserve(int max_rows, int max_blocks, int nv);
-  void fit(const Inclusion& problem);  // reserves if the problem needs more; grows only
 };
 
 // Relative velocities xi of the problem at Lambda (Delassus or velocity form).
@@ -102,6 +100,9 @@ struct BlockResidual {
 };
 [[nodiscard]] BlockResidual block_residual(const Block& block, VecIn Lambda, VecIn xi,
                                            const StepLengths& r);
+
+// Counts block `index` in the worst of all; false when it is not a number, which ends the search.
+bool take_worst(const BlockResidual& of_block, int index, Residual& worst);
 
 // r = 1 / largest diagonal entry of each convex set of the block (P2: one r per set).
 [[nodiscard]] StepLengths diagonal_steps(const Inclusion& problem, const Block& block);

@@ -171,18 +171,7 @@ Residual judge(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const Newt
       total[i] = xi[k.row + i] + w.compliance[k.row + i] * Lambda[k.row + i];
     const BlockResidual e =
         block_residual(k, Lambda.segment(k.row, k.rows), total.head(k.rows), w.judge[b]);
-    if (std::isnan(e.value)) {
-      worst.value = std::numeric_limits<double>::infinity();
-      worst.block = static_cast<int>(b);
-      return worst;
-    }
-    if (e.value > worst.value) {
-      worst.value = e.value;
-      worst.block = static_cast<int>(b);
-    }
-    worst.normal = std::max(worst.normal, e.normal);
-    worst.tangential = std::max(worst.tangential, e.tangential);
-    worst.rotational = std::max(worst.rotational, e.rotational);
+    if (!take_worst(e, static_cast<int>(b), worst)) break;
   }
   return worst;
 }

@@ -109,10 +109,7 @@ struct Sweeper {
       xi.head(k.rows) += p.b.segment(k.row, k.rows) + k.compliance * Lambda.segment(k.row, k.rows);
       const BlockResidual r =
           block_residual(k, Lambda.segment(k.row, k.rows), xi.head(k.rows), w.steps[i]);
-      if (!(r.value <= worst.value)) {
-        worst.value = r.value;
-        worst.block = static_cast<int>(i);
-      }
+      if (!take_worst(r, static_cast<int>(i), worst)) break;
     }
     return worst;
   }
