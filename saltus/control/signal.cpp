@@ -68,9 +68,30 @@ struct Rate {
   }
 };
 
+struct SecondRate {
+  double t;
+  double operator()(const Constant&) const { return 0; }
+  double operator()(const Sine& s) const {
+    return -s.amplitude * s.omega * s.omega * std::sin(s.omega * t + s.phase);
+  }
+  double operator()(const BangBang&) const { return 0; }
+  double operator()(const Table&) const { return 0; }
+  double operator()(const Move& s) const {
+    const double x = (t - s.start) / s.duration;
+    if (x < 0 || x > 1) return 0;
+    return (s.to - s.from) / (s.duration * s.duration) * two_pi * std::sin(two_pi * x);
+  }
+  double operator()(const Sum& s) const {
+    double sum = 0;
+    for (const Signal& term : s.terms) sum += acceleration(term, t);
+    return sum;
+  }
+};
+
 }  // namespace
 
 double value(const Signal& signal, double t) { return std::visit(Value{t}, signal); }
 double rate(const Signal& signal, double t) { return std::visit(Rate{t}, signal); }
+double acceleration(const Signal& signal, double t) { return std::visit(SecondRate{t}, signal); }
 
 }  // namespace saltus

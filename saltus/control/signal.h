@@ -36,5 +36,6 @@ struct Sum {
 
 [[nodiscard]] double value(const Signal& signal, double t);
 [[nodiscard]] double rate(const Signal& signal, double t);  // right-hand derivative
+[[nodiscard]] double acceleration(const Signal& signal, double t);  // of that
 
 }  // namespace saltus

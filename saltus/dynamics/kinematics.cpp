@@ -5,6 +5,7 @@
 
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/joint_kinematics.h"
+#include "saltus/lie/so3.h"
 #include "saltus/dynamics/joint_motion.h"
 
 namespace saltus {
@@ -92,6 +93,17 @@ void advance(const Model& model, VecRef q, VecIn v, double dt) {
       q[b.q0] += dt * v[b.v0];
     else
       joint_advance(b.joint, q.segment(b.q0, b.nq), v.segment(b.v0, b.nv), dt);
+  }
+}
+
+// advance() turns by R exp(x), so R'Rdot = dexp(x) xdot is the angular velocity in the body.
+void local_rates(const Model& model, VecIn x, VecIn v, VecRef rates) {
+  rates = v;
+  for (const Body& b : model.bodies) {
+    const bool floats = std::holds_alternative<Floating>(b.joint);
+    if (!floats && !std::holds_alternative<Spherical>(b.joint)) continue;
+    const int k = b.v0 + (floats ? 3 : 0);
+    rates.segment<3>(k) = dexp_inv_so3(x.segment<3>(k)) * v.segment<3>(k);
   }
 }
 

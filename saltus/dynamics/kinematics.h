@@ -18,6 +18,9 @@ void world_columns(const Model& model, Workspace& work);
 // q <- q (+) dt v on the configuration group; prescribed coordinates move by their v too.
 void advance(const Model& model, VecRef q, VecIn v, double dt);
 
+// Exponential coordinates x about a configuration, q = q0 (+) x: their rates at the velocity v.
+void local_rates(const Model& model, VecIn x, VecIn v, VecRef rates);
+
 // Geometric Jacobian of a point of a body (6 x nv): linear velocity of the point and angular
 // velocity, both in the inertial frame. Needs world_columns.
 void point_jacobian(const Model& model, const Workspace& work, BodyIndex body, const Vec3& point_I,

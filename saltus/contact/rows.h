@@ -1,0 +1,23 @@
+// The rows of one element of a model at a configuration: opens a block of an Assembly and fills its
+// wrenches. Shared by time stepping, position correction and the event-driven integrator; all need
+// forward_kinematics. Each returns the block's first row.
+#pragma once
+#include "saltus/contact/assembly.h"
+
+namespace saltus {
+
+int open_cut(const Model& model, const Workspace& work, int slot, Assembly& out);
+// A block of one row on a joint coordinate, in the tree or cut; gamma = sign times its rate.
+int open_coordinate(const Model& model, const Workspace& work, int slot, const Law& law, int c,
+                    double sign, double compliance, Assembly& out);
+int open_support(const Model& model, const Workspace& work, int slot, const Law& law,
+                 Assembly& out);
+// Of Assembly::contacts[k]; sets its tangent.
+int open_contact(const Model& model, const Workspace& work, int k, Contact& contact, const Law& law,
+                 Assembly& out);
+// The contact of a key as the configuration has it now; false when there is no such feature within
+// the margin.
+[[nodiscard]] bool contact_of_key(const Model& model, const Workspace& work, const ContactKey& key,
+                                  double margin, Contact& contact);
+
+}  // namespace saltus

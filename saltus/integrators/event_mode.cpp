@@ -1,0 +1,140 @@
+#include "saltus/integrators/event_mode.h"
+
+#include <cmath>
+
+namespace saltus {
+
+bool Element::keeps(int row) const {
+  if (kind == Kind::bilateral) return true;
+  if (kind == Kind::normal && row == 0) return closed;
+  for (int i = 0; i < sets; ++i)
+    if (row >= set[i].first && row < set[i].first + set[i].rows) return present() && !set[i].slips;
+  return false;
+}
+
+Place Element::place() const {
+  if (!is_contact()) return {slot, -1, -1, 0};
+  return {-1, key.a, key.b, key.feature};
+}
+
+Status status_of(const Element& e) {
+  if (!e.present()) return Status::open;
+  for (int i = 0; i < e.sets; ++i)
+    if (e.set[i].slips) return Status::slips;
+  return Status::holds;
+}
+
+Vec2 slip_force(const FrictionSet& s, const Vec2& u) {
+  const double a = u[0] > 0 ? s.forward : s.backward;
+  if (s.rows == 1) return {u[0] > 0 ? -a : a, 0};
+  if (s.hu) return -Vec2(a * u[0], s.lateral * u[1]) / u.norm();
+  const double n = std::hypot(a * u[0], s.lateral * u[1]);
+  if (n == 0) return Vec2::Zero();
+  return -Vec2(a * a * u[0], s.lateral * s.lateral * u[1]) / n;
+}
+
+double gauge(const FrictionSet& s, const Vec2& f) {
+  const auto share = [](double x, double limit) {
+    if (x == 0 || std::isinf(limit)) return 0.0;
+    return limit > 0 ? x / limit : infinity;
+  };
+  const double a = share(std::abs(f[0]), f[0] < 0 ? s.forward : s.backward);
+  return s.rows == 1 ? a : std::hypot(a, share(std::abs(f[1]), s.lateral));
+}
+
+Vec2 slip_direction(const FrictionSet& s, const Vec2& f) {
+  if (s.rows == 1) return {f[0] < 0 ? 1.0 : -1.0, 0};
+  const double a = f[0] < 0 ? s.forward : s.backward;
+  const int power = s.hu ? 1 : 2;
+  const auto part = [&](double x, double limit) {
+    return limit > 0 ? -x / std::pow(limit, power) : 0.0;
+  };
+  const Vec2 u(part(f[0], a), part(f[1], s.lateral));
+  const double n = u.norm();
+  return n > 0 ? Vec2(u / n) : Vec2::UnitX();
+}
+
+namespace {
+
+FrictionSet disc(int first, int rows, double a, double b, bool scaled) {
+  FrictionSet s;
+  s.first = first;
+  s.rows = rows;
+  s.forward = s.backward = a;
+  s.lateral = b;
+  s.scaled = scaled;
+  return s;
+}
+
+void add_set(Element& e, const FrictionSet& s) { e.set[e.sets++] = s; }
+
+// False for what acts as a smooth force: springs, dampers, motors.
+bool element_of(const Model& m, int k, Element& e) {
+  const BlockSlot& s = m.slots[k];
+  e.slot = k;
+  e.rows = s.rows;
+  switch (s.kind) {
+    case BlockKind::cut_translation:
+    case BlockKind::cut_rotation:
+      e.kind = Element::Kind::bilateral;
+      e.position = true;
+      return true;
+    case BlockKind::coordinate: {
+      const JointDof& dof = m.coordinates[s.index].dof;
+      if (!dof.prescribed && dof.armature == 0) return false;
+      e.kind = Element::Kind::bilateral;
+      e.position = dof.prescribed;
+      if (!dof.prescribed) e.compliance = 1 / dof.armature;
+      return true;
+    }
+    case BlockKind::joint_limit:
+      e.kind = Element::Kind::normal;
+      e.position = true;
+      return true;
+    case BlockKind::joint_friction: {
+      const double f = m.coordinates[s.index].dof.friction;
+      add_set(e, disc(0, 1, f, 0, false));
+      return true;
+    }
+    case BlockKind::support: {
+      const SupportFriction& f = m.supports[s.index];
+      add_set(e, disc(0, 2, f.mu1 * f.load, f.mu2 * f.load, false));
+      return true;
+    }
+    default: return false;
+  }
+}
+
+}  // namespace
+
+EventMode static_elements(const Model& model) {
+  EventMode mode;
+  for (int k = 0; k < static_cast<int>(model.slots.size()); ++k)
+    if (Element e; element_of(model, k, e)) mode.elements.push_back(e);
+  return mode;
+}
+
+Element contact_element(const Model& model, const ContactKey& key, int law) {
+  const ContactLaw& l = model.contact_laws[law];
+  Element e;
+  e.kind = Element::Kind::normal;
+  e.key = key;
+  e.law = law;
+  e.restitution = l.restitution;
+  e.position = true;
+  if (l.mu1 > 0 || l.mu2 > 0 || l.rolling > 0 || l.drilling > 0) {
+    add_set(e, disc(1, 2, l.mu1, l.mu2, true));
+    e.rows = 3;
+  }
+  if (l.rolling > 0 || l.drilling > 0) {
+    add_set(e, disc(3, 2, l.rolling, l.rolling, true));
+    e.rows = 5;
+  }
+  if (l.drilling > 0) {
+    add_set(e, disc(5, 1, l.drilling, 0, true));
+    e.rows = 6;
+  }
+  return e;
+}
+
+}  // namespace saltus

@@ -1,0 +1,75 @@
+// Modes of the event-driven integrator: which set-valued elements hold, slide or are open.
+//
+// An element is a joint kept by rows, a contact, a limit, a support, a runner: it has rows with
+// velocities gamma and forces lambda, and consists of
+//   bilateral   rows that are always kept, or
+//   normal      one row, closed (gamma_N = 0, lambda_N >= 0) or open, and
+//   sets        of friction: one or two rows that stick (gamma_T = 0, the force inside the set) or
+//               slip (the force on the set's boundary, by the slip's direction). The set is given
+//               in newtons, or scales with the normal force.
+// A scale that holds is a set of one row without a bound towards the front.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "saltus/model/model.h"
+
+namespace saltus {
+
+struct FrictionSet {
+  int first = 0, rows = 1;  // within the element's rows
+  // Largest force against slip forwards, backwards (row 1) and sideways (row 2) [N], or per newton
+  // of normal force [-] ([m]).
+  double forward = 0, backward = 0, lateral = 0;
+  bool scaled = true;  // by the normal force
+  bool hu = false;     // the slip's direction is not that of the normal cone
+  bool slips = false;
+  Vec2 direction = Vec2::UnitX();  // of the slip, unit; what a slip starts with where gamma_T = 0
+  bool operator==(const FrictionSet&) const = default;
+};
+
+struct Element {
+  enum class Kind : unsigned char { bilateral, normal, friction };
+  Kind kind = Kind::friction;
+  int slot = -1;           // of Model::slots, or
+  ContactKey key;          // a contact of these shapes
+  int law = -1;            // and its law
+  int rows = 1;
+  double compliance = 0;   // 1 / armature of a cut coordinate [1/kg]
+  double restitution = 0;
+  bool closed = false;     // of a normal
+  bool position = false;   // kept at position level: not so edges and scales
+  int sets = 0;
+  std::array<FrictionSet, 3> set;
+
+  [[nodiscard]] bool is_contact() const { return slot < 0; }
+  // Whether the element's rows are there at all.
+  [[nodiscard]] bool present() const { return kind != Kind::normal || closed; }
+  // Whether a row's force is an unknown that keeps its velocity.
+  [[nodiscard]] bool keeps(int row) const;
+  [[nodiscard]] Place place() const;
+};
+
+// How an element stands, as recorded.
+enum class Status : unsigned char { open = 0, holds = 1, slips = 2 };
+[[nodiscard]] Status status_of(const Element& element);
+
+struct EventMode {
+  std::vector<Element> elements;  // of slots in their order, then contacts sorted by key
+};
+
+// The force of a slipping set, per unit of normal force where it is scaled, for a slip velocity u
+// (1 or 2 rows used); u = 0 is not allowed.
+[[nodiscard]] Vec2 slip_force(const FrictionSet& set, const Vec2& u);
+// How far inside the set a force is: 1 at its boundary, below 1 inside. For a set of radius zero
+// any force is infinitely far out.
+[[nodiscard]] double gauge(const FrictionSet& set, const Vec2& force);
+// The slip direction for which `force` lies on the boundary.
+[[nodiscard]] Vec2 slip_direction(const FrictionSet& set, const Vec2& force);
+
+// All elements of the model's slots; contacts come as they touch.
+[[nodiscard]] EventMode static_elements(const Model& model);
+[[nodiscard]] Element contact_element(const Model& model, const ContactKey& key, int law);
+
+}  // namespace saltus
