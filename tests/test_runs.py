@@ -22,7 +22,7 @@ from conftest import all_scenes
 
 SUMMARY_KEYS = {"t", "steps", "wall_s", "steps_per_s", "unconverged_steps", "worst_residual",
                 "max_penetration", "max_joint_gap", "energy", "metrics"}
-WORKS = ["motors", "prescribed", "external", "dampers", "contacts", "friction", "joints",
+WORKS = ["motors", "prescribed", "muscles", "external", "dampers", "contacts", "friction", "joints",
          "correction", "integrator"]
 TABLES = {
     "contacts": {"kind": 1, "a": 1, "b": 1, "feature": 1, "mode": 1, "gap": 1, "point": 3,

@@ -97,6 +97,7 @@ void bind_step(nb::module_& m) {
       .def_ro("motors", &EnergyTerms::motors)
       .def_ro("prescribed", &EnergyTerms::prescribed)
       .def_ro("external", &EnergyTerms::external, "the force callback")
+      .def_ro("muscles", &EnergyTerms::muscles)
       .def_ro("dampers", &EnergyTerms::dampers)
       .def_ro("contacts", &EnergyTerms::contacts)
       .def_ro("friction", &EnergyTerms::friction)

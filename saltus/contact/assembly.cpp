@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/contact/elements.h"
 #include "saltus/dynamics/kinematics.h"
 
 namespace saltus {
 
 Assembly::Assembly(const Model& model) {
   rate_start.setZero(model.lambda_rows);
+  steering.setZero(static_cast<Eigen::Index>(model.runners.size()));
   supports.resize(model.supports.size());
   support_tangent.assign(model.supports.size(), Vec3::UnitX());
   blocks.reserve(model.slots.size());
@@ -193,6 +195,45 @@ struct Assembler {
     for (int i = 0; i < s.rows; ++i) set_pair_row(w, from, wrench.col(i), row + i, out);
   }
 
+  void runner(int k, const BlockSlot& s) {
+    const Runner& r = model.runners[s.index];
+    BlockSource from;
+    from.b = r.body;
+    const RunnerRows rows = runner_rows(model, w, r, out.steering[s.index]);
+    if (s.kind == BlockKind::edge) {
+      const int row = open(k, Bilateral{1}, from);
+      out.wrench_b.col(row) = rows.across;
+      return;
+    }
+    // One row does for scales and friction: sliding forward it is -friction, at rest anything up.
+    const double most = r.scales ? infinity : r.friction * dt;
+    const int row = open(k, Interval{-r.friction * dt, most}, from);
+    out.wrench_b.col(row) = rows.along;
+  }
+  // Springs and drags act by their impulse at the start velocity, which is in the free velocity;
+  // the block is what their change adds, -gain (gamma_E - gamma_S).
+  void spring(int k, const BlockSlot& s) {
+    const Spring& spring = model.springs[s.index];
+    const double gain = implicit_gain(spring, dt);
+    if (gain == 0) return;
+    BlockSource from;
+    from.a = spring.a;
+    from.b = spring.b;
+    const int row = open(k, Bilateral{1}, from, 1 / gain);
+    set_pair_row(w, from, spring_row(w, spring).wrench, row, out);
+    out.Lambda[row] = 0;
+  }
+  void drag(int k, const BlockSlot& s) {
+    const Drag& drag = model.drags[s.index];
+    const double gain = implicit_gain(drag, dt);
+    if (gain == 0) return;
+    BlockSource from;
+    from.b = drag.body;
+    const int row = open(k, Bilateral{s.rows}, from, 1 / gain);
+    out.wrench_b.middleCols(row, s.rows) = drag_rows(w, drag).leftCols(s.rows);
+    out.Lambda.segment(row, s.rows).setZero();
+  }
+
   void slot(int k) {
     const BlockSlot& s = model.slots[k];
     switch (s.kind) {
@@ -203,15 +244,26 @@ struct Assembler {
       case BlockKind::joint_friction: joint_friction(k, s); break;
       case BlockKind::joint_limit: joint_limit(k, s); break;
       case BlockKind::support: support(k, s); break;
+      case BlockKind::edge:
+      case BlockKind::scale: runner(k, s); break;
+      case BlockKind::spring: spring(k, s); break;
+      case BlockKind::drag: drag(k, s); break;
     }
   }
 
-  // W_M turned on the way from q_S; by as much again it turns on the way to q_E. So that the
-  // joint's rate vanishes at the end, it is now the opposite of what v_S would have here.
+  // W_M turned on the way from q_S; by as much again it turns on the way to q_E. So that the rate
+  // of a joint or a runner vanishes at the end, it is now the opposite of what v_S would have here.
   void at_the_end(int block) {
-    if (!out.joints_at_end) return;
     const Block& k = out.blocks[block];
     const BlockSlot& s = model.slots[out.source[block].slot];
+    if (s.kind == BlockKind::spring || s.kind == BlockKind::drag)
+      out.b.segment(k.row, k.rows) = -out.gamma_S.segment(k.row, k.rows);
+    else if (s.kind == BlockKind::edge || s.kind == BlockKind::scale)
+      out.b[k.row] = out.gamma_S[k.row] - out.rate_start[s.row];
+    else if (out.joints_at_end)
+      joint_at_the_end(k, s);
+  }
+  void joint_at_the_end(const Block& k, const BlockSlot& s) {
     if (s.kind == BlockKind::cut_translation || s.kind == BlockKind::cut_rotation)
       for (int i = 0; i < s.rows; ++i)
         out.b[k.row + i] = out.gamma_S[k.row + i] - out.rate_start[s.row + i];

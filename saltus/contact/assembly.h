@@ -39,7 +39,8 @@ struct Assembly {
   Vec restitution;            // eps min(gamma_S, 0), apart from b
   Vec gamma_S;                // rate of the row at the start velocity
   Vec Lambda;                 // warm start, solution
-  Vec rate_start;             // W(q_S)' v_S of the cuts' rows, as in State::Lambda; input
+  Vec rate_start;             // W(q_S)' v_S of cuts and runners, as in State::Lambda; input
+  Vec steering;               // angle of each runner at the mid-point [rad]; input
   bool joints_at_end = true;  // joints' rates vanish at q_E, or as P0 prints, at q_M
 
   std::vector<Contact> contacts;       // those of the configuration   <- ContactFinder

@@ -1,5 +1,6 @@
 #include "saltus/contact/rows.h"
 
+#include "saltus/contact/elements.h"
 #include "saltus/dynamics/coordinates.h"
 
 namespace saltus {
@@ -51,6 +52,19 @@ int open_support(const Model& model, const Workspace& w, int slot, const Law& la
   out.support_tangent[index] = t1;
   out.wrench_b.col(row) = join(t1, arm.cross(t1));
   out.wrench_b.col(row + 1) = join(t2, arm.cross(t2));
+  return row;
+}
+
+int open_runner(const Model& model, const Workspace& w, int slot, const Law& law, double angle,
+                Assembly& out) {
+  const BlockSlot& s = model.slots[slot];
+  const Runner& r = model.runners[s.index];
+  BlockSource from;
+  from.slot = slot;
+  from.b = r.body;
+  const int row = out.open(law, from);
+  const RunnerRows rows = runner_rows(model, w, r, angle);
+  out.wrench_b.col(row) = s.kind == BlockKind::edge ? rows.across : rows.along;
   return row;
 }
 

@@ -12,6 +12,9 @@ int open_coordinate(const Model& model, const Workspace& work, int slot, const L
                     double sign, double compliance, Assembly& out);
 int open_support(const Model& model, const Workspace& work, int slot, const Law& law,
                  Assembly& out);
+// Of a runner, steered by `angle`: across (an edge's slot) or along (a scale's).
+int open_runner(const Model& model, const Workspace& work, int slot, const Law& law, double angle,
+                Assembly& out);
 // Of Assembly::contacts[k]; sets its tangent.
 int open_contact(const Model& model, const Workspace& work, int k, Contact& contact, const Law& law,
                  Assembly& out);

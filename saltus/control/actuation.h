@@ -30,9 +30,22 @@ struct Prescribed {
 using UserForce = std::function<void(const Model&, const Workspace&, double t, VecIn q, VecIn v,
                                      VecRef tau, std::vector<Vec6>& external)>;
 
+// The angle of a runner [rad] (P3's gamma).
+struct Steering {
+  int runner = -1;  // of Model::runners
+  Signal angle = Constant{};
+};
+// The natural length of a spring [m] (P3's l): the muscle.
+struct NaturalLength {
+  int spring = -1;  // of Model::springs
+  Signal length = Constant{};
+};
+
 struct Actuation {
   std::vector<Motor> motors;
   std::vector<Prescribed> prescribed;
+  std::vector<Steering> steering;      // ascending by runner
+  std::vector<NaturalLength> lengths;  // ascending by spring
   UserForce user;
 };
 
@@ -44,7 +57,15 @@ struct SerpenoidGait {
 };
 [[nodiscard]] Signal serpenoid(const SerpenoidGait& gait, int i);  // i from 1
 
-// Throws InputError: a prescribed coordinate needs exactly one signal and no motor.
+// What is given for a runner or a spring, or null.
+[[nodiscard]] const Signal* steering_of(const Actuation& actuation, int runner);
+[[nodiscard]] const Signal* length_of(const Actuation& actuation, int spring);
+[[nodiscard]] double steering_angle(const Actuation& actuation, int runner, double t);  // or 0
+[[nodiscard]] double natural_length(const Model& model, const Actuation& actuation, int spring,
+                                    double t);
+
+// Throws InputError: a prescribed coordinate needs exactly one signal and no motor; runners and
+// springs have one signal at most, in ascending order; and every signal is defined.
 void check(const Model& model, const Actuation& actuation);
 
 }  // namespace saltus

@@ -2,20 +2,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace saltus {
 
 namespace {
 
-constexpr double two_pi = 2 * std::numbers::pi;
+constexpr double pi = std::numbers::pi;
+constexpr double two_pi = 2 * pi;
+constexpr double never = std::numeric_limits<double>::infinity();
 
-// Index of the last time <= t, or 0 before the first. A time that the caller's arithmetic missed
-// by rounding still counts as reached.
+// A time that the caller's arithmetic missed by rounding still counts as reached.
+double reached(double t) { return t + 1e-12 * std::max(1.0, std::abs(t)); }
+
+// Index of the last time reached at t, or 0 before the first.
 std::size_t interval(const std::vector<double>& times, double t) {
-  const double slack = 1e-12 * std::max(1.0, std::abs(t));
-  const auto it = std::upper_bound(times.begin(), times.end(), t + slack);
+  const auto it = std::upper_bound(times.begin(), times.end(), reached(t));
   return it == times.begin() ? 0 : static_cast<std::size_t>(it - times.begin()) - 1;
+}
+
+// Periods of a square wave begun at t.
+double periods(const Square& s, double t) { return std::floor((reached(t) - s.start) / s.period); }
+bool is_on(const Square& s, double t) {
+  return reached(t) < s.start + (periods(s, t) + s.duty) * s.period;
 }
 
 struct Value {
@@ -24,6 +34,10 @@ struct Value {
   double operator()(const Sine& s) const {
     return s.offset + s.amplitude * std::sin(s.omega * t + s.phase);
   }
+  double operator()(const HalfSine& s) const {
+    return s.offset + s.amplitude * std::max(0.0, std::sin(s.omega * t + s.phase));
+  }
+  double operator()(const Square& s) const { return is_on(s, t) ? s.on : s.off; }
   double operator()(const BangBang& s) const { return s.values[interval(s.times, t)]; }
   double operator()(const Table& s) const {
     const std::size_t k = interval(s.times, t);
@@ -49,6 +63,12 @@ struct Rate {
   double operator()(const Sine& s) const {
     return s.amplitude * s.omega * std::cos(s.omega * t + s.phase);
   }
+  double operator()(const HalfSine& s) const {
+    // On which side of a zero is decided a little later: at the zero itself, by rounding.
+    if (std::sin(s.omega * reached(t) + s.phase) <= 0) return 0;
+    return s.amplitude * s.omega * std::cos(s.omega * t + s.phase);
+  }
+  double operator()(const Square&) const { return 0; }
   double operator()(const BangBang&) const { return 0; }
   double operator()(const Table& s) const {
     const std::size_t k = interval(s.times, t);
@@ -74,6 +94,11 @@ struct SecondRate {
   double operator()(const Sine& s) const {
     return -s.amplitude * s.omega * s.omega * std::sin(s.omega * t + s.phase);
   }
+  double operator()(const HalfSine& s) const {
+    const double x = std::sin(s.omega * t + s.phase);
+    return x > 0 ? -s.amplitude * s.omega * s.omega * x : 0;
+  }
+  double operator()(const Square&) const { return 0; }
   double operator()(const BangBang&) const { return 0; }
   double operator()(const Table&) const { return 0; }
   double operator()(const Move& s) const {
@@ -88,7 +113,96 @@ struct SecondRate {
   }
 };
 
+struct NextBreak {
+  double t;
+  [[nodiscard]] double first_of(const std::vector<double>& times) const {
+    const auto it = std::upper_bound(times.begin(), times.end(), reached(t));
+    return it == times.end() ? never : *it;
+  }
+  double operator()(const Constant&) const { return never; }
+  double operator()(const Sine&) const { return never; }
+  double operator()(const HalfSine& s) const {
+    if (s.omega == 0 || s.amplitude == 0) return never;
+    // The zeros in the order of time: sin(omega t + phase) = 0 where |omega| t + sign phase = k pi.
+    const double omega = std::abs(s.omega), phase = s.omega > 0 ? s.phase : -s.phase;
+    const double k = std::floor((omega * t + phase) / pi);
+    for (double j = k;; ++j)
+      if (const double zero = (j * pi - phase) / omega; zero > reached(t)) return zero;
+  }
+  double operator()(const Square& s) const {
+    const double n = periods(s, t);
+    for (const double x : {n, n + s.duty, n + 1, n + 1 + s.duty})
+      if (const double edge = s.start + x * s.period; edge > reached(t)) return edge;
+    return s.start + (n + 2) * s.period;
+  }
+  double operator()(const BangBang& s) const { return first_of(s.times); }
+  double operator()(const Table& s) const { return first_of(s.times); }
+  double operator()(const Move& s) const {
+    if (s.start > reached(t)) return s.start;
+    return s.start + s.duration > reached(t) ? s.start + s.duration : never;
+  }
+  double operator()(const Sum& s) const {
+    double first = never;
+    for (const Signal& term : s.terms) first = std::min(first, next_break(term, t));
+    return first;
+  }
+};
+
+struct Undefined {
+  static bool finite(std::initializer_list<double> all) {
+    return std::all_of(all.begin(), all.end(), [](double x) { return std::isfinite(x); });
+  }
+  static const char* samples(const std::vector<double>& times, const std::vector<double>& values) {
+    if (times.empty() || times.size() != values.size()) return "times and values";
+    const auto good = [](const std::vector<double>& x) {
+      return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
+    };
+    if (!good(times) || !std::is_sorted(times.begin(), times.end())) return "times";
+    return good(values) ? nullptr : "values";
+  }
+  const char* operator()(const Constant& s) const { return finite({s.value}) ? nullptr : "value"; }
+  template <class Wave>
+  static const char* wave(const Wave& s) {
+    if (!finite({s.amplitude, s.offset})) return "amplitude and offset";
+    return finite({s.omega, s.phase}) ? nullptr : "omega and phase";
+  }
+  const char* operator()(const Sine& s) const { return wave(s); }
+  const char* operator()(const HalfSine& s) const { return wave(s); }
+  const char* operator()(const Square& s) const {
+    if (!finite({s.on, s.off, s.start})) return "on, off and start";
+    if (!(finite({s.period}) && s.period > 0)) return "period";
+    return s.duty > 0 && s.duty < 1 ? nullptr : "duty";
+  }
+  const char* operator()(const BangBang& s) const { return samples(s.times, s.values); }
+  const char* operator()(const Table& s) const { return samples(s.times, s.values); }
+  const char* operator()(const Move& s) const {
+    if (!finite({s.from, s.to, s.start})) return "from, to and start";
+    return finite({s.duration}) && s.duration > 0 ? nullptr : "duration";
+  }
+  const char* operator()(const Sum& s) const {
+    for (const Signal& term : s.terms)
+      if (const char* which = undefined(term)) return which;
+    return nullptr;
+  }
+};
+
 }  // namespace
+
+double next_break(const Signal& signal, double t) { return std::visit(NextBreak{t}, signal); }
+
+double mean(const Signal& signal, double t0, double t1) {
+  if (reached(next_break(signal, t0)) >= t1) return value(signal, 0.5 * (t0 + t1));
+  double sum = 0;
+  for (double a = t0; a < t1;) {
+    double b = next_break(signal, a);
+    if (reached(b) >= t1) b = t1;
+    sum += (b - a) * value(signal, 0.5 * (a + b));
+    a = b;
+  }
+  return sum / (t1 - t0);
+}
+
+const char* undefined(const Signal& signal) { return std::visit(Undefined{}, signal); }
 
 double value(const Signal& signal, double t) { return std::visit(Value{t}, signal); }
 double rate(const Signal& signal, double t) { return std::visit(Rate{t}, signal); }

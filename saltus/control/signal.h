@@ -12,6 +12,14 @@ struct Constant {
 struct Sine {
   double amplitude = 0, omega = 0, phase = 0, offset = 0;  // omega [rad/s], phase [rad]
 };
+// offset + amplitude max(0, sin(omega t + phase))
+struct HalfSine {
+  double amplitude = 0, omega = 0, phase = 0, offset = 0;  // omega [rad/s], phase [rad]
+};
+// `on` for the first `duty` of every period, else `off`.
+struct Square {
+  double on = 1, off = 0, period = 1, duty = 0.5, start = 0;  // period and start [s]
+};
 // `values` in turn: values[k] from times[k] on; before times[0] the first value.
 struct BangBang {
   std::vector<double> times, values;
@@ -28,7 +36,7 @@ struct Move {
 };
 struct Sum;
 
-using Signal = std::variant<Constant, Sine, BangBang, Table, Move, Sum>;
+using Signal = std::variant<Constant, Sine, HalfSine, Square, BangBang, Table, Move, Sum>;
 
 struct Sum {
   std::vector<Signal> terms;
@@ -37,5 +45,13 @@ struct Sum {
 [[nodiscard]] double value(const Signal& signal, double t);
 [[nodiscard]] double rate(const Signal& signal, double t);  // right-hand derivative
 [[nodiscard]] double acceleration(const Signal& signal, double t);  // of that
+// The first time after t at which the value or a derivative jumps; infinity if there is none. A
+// time that `value` takes for reached at t does not come again.
+[[nodiscard]] double next_break(const Signal& signal, double t);
+// Mean over [t0, t1]: of every piece between breaks its mid-point, so to second order of a smooth
+// signal and exact for a piecewise linear one.
+[[nodiscard]] double mean(const Signal& signal, double t0, double t1);
+// The first number of a signal that is not finite, or that makes it undefined; null if none.
+[[nodiscard]] const char* undefined(const Signal& signal);
 
 }  // namespace saltus

@@ -18,19 +18,21 @@ constexpr double safety = 0.9, least_factor = 0.2, most_factor = 6;
 // A step below this share of the time scale, or of the time itself, makes no progress.
 constexpr double least_step = 1e-13;
 
-// Statuses of an element in a byte of State: 1 it is there, 2 << i its set i slips.
+// Statuses of an element in a byte of State: its Status by the first set in the two lowest bits,
+// then one bit for each other set that slips.
 unsigned char bits_of(const Element& e) {
-  unsigned bits = e.present() ? 1U : 0U;
-  for (int i = 0; i < e.sets; ++i) bits |= e.present() && e.set[i].slips ? 2U << i : 0U;
+  if (!e.present()) return 0;
+  unsigned bits = e.sets > 0 && e.set[0].slips ? 2U : 1U;
+  for (int i = 1; i < e.sets; ++i) bits |= e.set[i].slips ? 2U << i : 0U;
   return static_cast<unsigned char>(bits);
 }
 
 // The way back; the directions of slips are those of their forces.
 void restore(Element& e, unsigned bits, const double* Lambda) {
-  if (e.kind == Element::Kind::normal) e.closed = (bits & 1U) != 0;
+  if (e.kind == Element::Kind::normal) e.closed = bits != 0;
   for (int i = 0; i < e.sets; ++i) {
     FrictionSet& s = e.set[i];
-    s.slips = (bits >> (i + 1) & 1U) != 0;
+    s.slips = i == 0 ? (bits & 3U) == 2U : (bits >> (i + 1) & 1U) != 0;
     if (s.slips)
       s.direction = slip_direction(s, {Lambda[s.first], s.rows == 2 ? Lambda[s.first + 1] : 0});
   }
@@ -284,6 +286,7 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
       return fail(report, "the motion cannot be continued: the step size went to zero");
     }
     ++report.steps;
+    if (getenv("EVDBG")) fmt::print("step t={:.15g} h={:.3g} err={:.2e} pace={:.3g} rej={} F={:.3g} V={:.3g} A={:.3g} lam={:.3g}\n", here_.t, h, error, pace_, report.rejected, scales_.force, scales_.velocity, scales_.acceleration, now_.force);
     const double t_next = whole ? end : here_.t + h;
     if (!rk_.prepare_dense(derivative_)) return fail(report, "no dense output");
     const std::optional<Crossing> crossing = first_crossing(here_.t, t_next);

@@ -118,7 +118,6 @@ class EventIntegrator {
   };
 
   // event_driven.cpp
-  void begin(const State& state);
   void resume_mode(const State& state);
   void take(const State& state);
   bool derivative(double t, const Vec& y, Vec& dy);
@@ -150,16 +149,24 @@ class EventIntegrator {
   // event_decide.cpp
   bool resolve_event(std::vector<EventCause> causes, EventReport& report);
   EventMode touching();
+  bool impose_drives(std::string& why);
+  bool admissible_start(const EventMode& trial, std::string& why);
   bool settle_velocities(EventMode& trial, ModeChange& change, std::string& why);
   bool impact(const EventMode& trial, ModeChange& change, std::string& why);
   void pass_accumulation(EventMode& trial, ModeChange& change);
   bool classify(EventMode& trial, std::string& why);
   bool solve_mode(EventMode& trial, std::string& why);
+  void guess(Element& e, const Vec& force, const Vec& acceleration, double A) const;
   bool explore(EventMode& trial, std::string& why);
   // Which statuses do not last: bit 0 the normal's, bit i + 1 set i's, per element.
   bool violations(const EventMode& trial, std::vector<unsigned char>& flips);
+  void judge(const EventMode& trial, std::vector<unsigned char>& flips,
+             std::vector<unsigned char>& settled) const;
+  void flip(EventMode& trial, const std::vector<unsigned char>& flips) const;
+  bool enumerate(EventMode& trial, const std::vector<unsigned char>& ever, std::string& why);
   void renew_scales();
   void record(ModeChange change, const EventMode& before);
+  [[nodiscard]] std::string places_of(const Island& island) const;
 
   const Model& model_;
   const Actuation& actuation_;
@@ -189,7 +196,8 @@ class EventIntegrator {
   State energy_state_;
 
   // scratch
-  Vec y_, scale_;
+  Vec y_, scale_, impulse_, rates_;
+  std::vector<int> all_rows_;
   Instant stage_, probe_;
   std::vector<Contact> found_;
   std::vector<Guard> start_guards_, guard_scratch_;

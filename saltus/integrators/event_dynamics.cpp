@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/contact/elements.h"
 #include "saltus/contact/rows.h"
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/kinematics.h"
@@ -23,6 +24,10 @@ constexpr double rank_threshold = 1e-11;
 constexpr double feature_margin = 0.05;
 
 Law rows_only(int n) { return Bilateral{n}; }
+
+void add_power(Evaluation& out, Power kind, double watts) {
+  out.power[static_cast<int>(kind)] += watts;
+}
 
 }  // namespace
 
@@ -51,7 +56,7 @@ double ModeDynamics::signal_time(double t) const {
   return std::isfinite(until) ? std::min(t, left) : t;
 }
 
-bool ModeDynamics::element_rows(const Workspace& w, double, const Element& e, Contact& at,
+bool ModeDynamics::element_rows(const Workspace& w, double t, const Element& e, Contact& at,
                                 Assembly& out) const {
   if (e.is_contact()) {
     at.key = e.key;
@@ -65,6 +70,12 @@ bool ModeDynamics::element_rows(const Workspace& w, double, const Element& e, Co
     case BlockKind::cut_translation:
     case BlockKind::cut_rotation: open_cut(model_, w, e.slot, out); break;
     case BlockKind::support: open_support(model_, w, e.slot, rows_only(2), out); break;
+    case BlockKind::edge:
+    case BlockKind::scale: {
+      const double angle = steering_angle(actuation_, s.index, signal_time(t));
+      open_runner(model_, w, e.slot, rows_only(1), angle, out);
+      break;
+    }
     case BlockKind::joint_limit:
       open_coordinate(model_, w, e.slot, rows_only(1), s.index, s.feature == 1 ? -1 : 1, 0, out);
       break;
@@ -114,32 +125,19 @@ bool ModeDynamics::prepare(double t, VecIn q, VecIn v, const EventMode& mode, Ev
   return true;
 }
 
-void ModeDynamics::add_wrench(const CoordinateRow& r, double force) {
-  const auto on = [&](int body, double sign) {
+// A force along a pair's wrench (about the inertial origin): on b, and reversed on a.
+void ModeDynamics::add_pair(int a, int b, const Vec6& wrench, double force) {
+  const auto on = [&](int body, double f) {
     if (body < 0) return;
-    const Vec3 f = sign * force * r.wrench.head<3>();
-    wrenches_[body] += join(f, sign * force * r.wrench.tail<3>() - work_.X[body].r.cross(f));
+    const Vec3 linear = f * wrench.head<3>();
+    wrenches_[body] += join(linear, f * wrench.tail<3>() - work_.X[body].r.cross(linear));
   };
-  on(r.child, 1);
-  on(r.parent, -1);
+  on(b, force);
+  on(a, -force);
 }
 
-void ModeDynamics::smooth_forces(double t, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
-                                 Evaluation& out) {
-  out.power.fill(0);
-  auto& power = out.power;
-  std::fill(wrenches_.begin(), wrenches_.end(), Vec6::Zero());
-  tau_.setZero();
-  user_.setZero();
-  const double at = signal_time(t);
-  for (Vec6& f : work_.external) f.setZero();
-  if (actuation_.user) {
-    actuation_.user(model_, work_, t, q, v, user_, work_.external);
-    double& P = power[static_cast<int>(Power::external)];
-    P += user_.dot(v);
-    for (std::size_t i = 0; i < work_.external.size(); ++i)
-      P += work_.external[i].dot(work_.V[i]);
-  }
+void ModeDynamics::joint_forces(double at, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
+                                Evaluation& out) {
   motor_.setZero();
   for (const Motor& m : actuation_.motors) {
     const CoordinateIndex c = m.coordinate;
@@ -147,8 +145,9 @@ void ModeDynamics::smooth_forces(double t, VecIn q, VecIn v, const std::vector<s
     const double w = coordinate_rate(model_, work_, v, c);
     const double asked = m.kp * (value(m.reference, at) - x) +
                          m.kd * (rate(m.reference, at) - w) + value(m.torque, at);
-    motor_[c] += std::clamp(asked, -m.limit, m.limit);
-    power[static_cast<int>(Power::motors)] += motor_[c] * w;
+    const double force = std::clamp(asked, -m.limit, m.limit);
+    motor_[c] += force;
+    add_power(out, Power::motors, force * w);
   }
   for (int c = 0; c < static_cast<int>(model_.coordinates.size()); ++c) {
     const Coordinate& k = model_.coordinates[c];
@@ -158,14 +157,61 @@ void ModeDynamics::smooth_forces(double t, VecIn q, VecIn v, const std::vector<s
       const double x = coordinate_value(model_, work_, q, turns, CoordinateIndex(c));
       const double w = coordinate_rate(model_, work_, v, CoordinateIndex(c));
       force -= k.dof.stiffness * (x - k.dof.rest) + k.dof.damping * w;
-      power[static_cast<int>(Power::dampers)] -= k.dof.damping * w * w;
+      add_power(out, Power::dampers, -k.dof.damping * w * w);
     }
     if (force == 0) continue;
-    if (k.v_index >= 0)
+    if (k.v_index >= 0) {
       tau_[k.v_index] += force;
-    else
-      add_wrench(coordinate_row(model_, work_, CoordinateIndex(c)), force);
+    } else {
+      const CoordinateRow r = coordinate_row(model_, work_, CoordinateIndex(c));
+      add_pair(r.parent, r.child, r.wrench, force);
+    }
   }
+}
+
+// Springs between points and drags (P3 section 4).
+void ModeDynamics::element_forces(double at, Evaluation& out) {
+  for (int i = 0; i < static_cast<int>(model_.springs.size()); ++i) {
+    const Spring& s = model_.springs[i];
+    const SpringRow row = spring_row(work_, s);
+    const auto rate_on = [&](int body) {
+      return body < 0 ? 0.0
+                      : row.wrench.head<3>().dot(twists_[body].head<3>() -
+                                                 twists_[body].tail<3>().cross(work_.X[body].r)) +
+                            row.wrench.tail<3>().dot(twists_[body].tail<3>());
+    };
+    const double stretching = rate_on(s.b) - rate_on(s.a);
+    const double pull = s.stiffness * (row.length - natural_length(model_, actuation_, i, at));
+    add_pair(s.a, s.b, row.wrench, -pull - s.damping * stretching);
+    add_power(out, Power::dampers, -s.damping * stretching * stretching);
+    if (const Signal* l = length_of(actuation_, i))
+      add_power(out, Power::muscles, -pull * rate(*l, at));
+  }
+  for (const Drag& d : model_.drags) {
+    const auto rows = drag_rows(work_, d);
+    for (int k = 0; k < (model_.planar ? 2 : 3); ++k) {
+      const double u = rows.col(k).dot(twists_[d.body]);
+      wrenches_[d.body] -= d.coefficient * u * rows.col(k);
+      add_power(out, Power::dampers, -d.coefficient * u * u);
+    }
+  }
+}
+
+void ModeDynamics::smooth_forces(double t, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
+                                 Evaluation& out) {
+  out.power.fill(0);
+  std::fill(wrenches_.begin(), wrenches_.end(), Vec6::Zero());
+  tau_.setZero();
+  user_.setZero();
+  for (Vec6& f : work_.external) f.setZero();
+  if (actuation_.user) {
+    actuation_.user(model_, work_, t, q, v, user_, work_.external);
+    add_power(out, Power::external, user_.dot(v));
+    for (std::size_t i = 0; i < work_.external.size(); ++i)
+      add_power(out, Power::external, work_.external[i].dot(work_.V[i]));
+  }
+  joint_forces(signal_time(t), q, v, turns, out);
+  element_forces(signal_time(t), out);
   bias_force(model_, work_);
   tau_ += user_ - work_.tau_bias;
 }
@@ -199,9 +245,20 @@ bool ModeDynamics::rows_turn(const EventMode& mode) const {
 }
 
 // What a row's rate changes by as time alone passes.
-double ModeDynamics::explicit_bias(double t, const Element& e, int) const {
+double ModeDynamics::explicit_bias(double t, const Element& e) const {
   if (e.is_contact()) return 0;
   const BlockSlot& s = model_.slots[e.slot];
+  if (s.kind == BlockKind::edge || s.kind == BlockKind::scale) {
+    // Steering turns e towards g and g towards -e (P3 eq. 5.2b).
+    const Signal* steering = steering_of(actuation_, s.index);
+    if (!steering) return 0;
+    const Runner& r = model_.runners[s.index];
+    const double at = signal_time(t);
+    const RunnerRows rows = runner_rows(model_, work_, r, value(*steering, at));
+    const Vec6& V = twists_[r.body];
+    return rate(*steering, at) *
+           (s.kind == BlockKind::edge ? -rows.along.dot(V) : rows.across.dot(V));
+  }
   if (s.kind != BlockKind::coordinate || !model_.coordinates[s.index].dof.prescribed) return 0;
   for (const Prescribed& p : actuation_.prescribed)
     if (p.coordinate == s.index) return -acceleration(p.r, signal_time(t));
@@ -234,8 +291,7 @@ bool ModeDynamics::row_biases(double t, VecIn q, VecIn v, const EventMode& mode,
     }
   }
   for (std::size_t b = 0; b < rows_.blocks.size(); ++b)
-    for (int r = 0; r < rows_.blocks[b].rows; ++r)
-      zeta_[rows_.blocks[b].row + r] += explicit_bias(t, mode.elements[element_of_[b]], r);
+    zeta_[rows_.blocks[b].row] += explicit_bias(t, mode.elements[element_of_[b]]);
   return true;
 }
 
@@ -327,6 +383,7 @@ double ModeDynamics::column_rate(int block, int row) const {
 // lambda of the kept rows: (W' M^-1 W_f + C) lambda = -target, of dependent rows the least norm.
 bool ModeDynamics::solve_rows(const EventMode& mode, const Vec& target, Vec& lambda,
                               bool with_friction) {
+  std::fill(column_wrench_.begin(), column_wrench_.end(), Vec6::Zero());
   for (int k = 0; k < islands_.count(); ++k) {
     kept_.clear();
     for (const int b : islands_[k].blocks)
@@ -413,12 +470,12 @@ void ModeDynamics::sum_powers(const EventMode& mode, VecIn v, Evaluation& out) {
     const int first = rows_.blocks[b].row;
     if (e.kind == Element::Kind::bilateral) {
       if (e.compliance == 0 && model_.slots[e.slot].kind == BlockKind::coordinate)
-        out.power[static_cast<int>(Power::prescribed)] += out.lambda[first] * out.gamma[first];
+        add_power(out, Power::prescribed, out.lambda[first] * out.gamma[first]);
       continue;
     }
     for (int i = 0; i < e.sets; ++i)
       for (int k = first + e.set[i].first; k < first + e.set[i].first + e.set[i].rows; ++k)
-        out.power[static_cast<int>(Power::friction)] += out.lambda[k] * out.gamma[k];
+        add_power(out, Power::friction, out.lambda[k] * out.gamma[k]);
   }
   if (!model_.any_prescribed) return;
   // What M a = tau + W lambda + drive lacks.
@@ -428,23 +485,25 @@ void ModeDynamics::sum_powers(const EventMode& mode, VecIn v, Evaluation& out) {
   mass_.multiply(out.a, column_);
   for (int i = 0; i < model_.nv; ++i) {
     drive_[i] = model_.prescribed[i] ? column_[i] - drive_[i] : 0;
-    out.power[static_cast<int>(Power::prescribed)] += drive_[i] * v[i];
+    add_power(out, Power::prescribed, drive_[i] * v[i]);
   }
+}
+
+Vec ModeDynamics::prescribed_offset(double t, const Element& e) const {
+  Vec offset = Vec::Zero(e.rows);
+  if (e.is_contact() || model_.slots[e.slot].kind != BlockKind::coordinate) return offset;
+  for (const Prescribed& p : actuation_.prescribed)
+    if (p.coordinate == model_.slots[e.slot].index) offset[0] = -rate(p.r, signal_time(t));
+  return offset;
 }
 
 double ModeDynamics::rest_rows(double t, const EventMode& mode, VecRef v, Evaluation& out) {
   row_free_ = out.gamma;
   for (std::size_t b = 0; b < rows_.blocks.size(); ++b) {
     const Element& e = mode.elements[element_of_[b]];
-    if (e.kind != Element::Kind::bilateral || e.is_contact()) continue;
-    const BlockSlot& s = model_.slots[e.slot];
-    if (s.kind != BlockKind::coordinate) continue;
-    if (e.compliance > 0) {
-      row_free_[rows_.blocks[b].row] = 0;  // armature keeps nothing
-      continue;
-    }
-    for (const Prescribed& p : actuation_.prescribed)
-      if (p.coordinate == s.index) row_free_[rows_.blocks[b].row] -= rate(p.r, signal_time(t));
+    auto rates = row_free_.segment(rows_.blocks[b].row, e.rows);
+    rates += prescribed_offset(t, e);
+    if (e.compliance > 0) rates.setZero();  // armature keeps nothing
   }
   double worst = 0;
   for (std::size_t b = 0; b < rows_.blocks.size(); ++b)

@@ -18,7 +18,7 @@
 namespace saltus {
 
 // Powers that the ledger integrates along the motion [W].
-enum class Power { motors, prescribed, external, dampers, friction, count };
+enum class Power { motors, prescribed, muscles, external, dampers, friction, count };
 inline constexpr int powers = static_cast<int>(Power::count);
 
 // What a mode's motion is at one instant.
@@ -62,8 +62,11 @@ class ModeDynamics {
                                  const EventMode& mode, Evaluation& out);
   [[nodiscard]] const Vec& a_free() const { return a_free_; }
   [[nodiscard]] const Vec& row_free() const { return row_free_; }  // W' a_free + zeta
+  [[nodiscard]] const Vec& bias() const { return zeta_; }
 
   [[nodiscard]] double signal_time(double t) const;
+  // What a kept row's rate is short of by a prescribed motion: -r'(t) or zeros.
+  [[nodiscard]] Vec prescribed_offset(double t, const Element& e) const;
 
  private:
   bool write_rows(const Workspace& work, double t, const EventMode& mode, std::vector<Contact>& at,
@@ -72,10 +75,13 @@ class ModeDynamics {
                     Assembly& out) const;
   void smooth_forces(double t, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
                      Evaluation& out);
-  void add_wrench(const CoordinateRow& row, double force);
+  void add_pair(int a, int b, const Vec6& wrench, double force);
+  void joint_forces(double at, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
+                    Evaluation& out);
+  void element_forces(double at, Evaluation& out);
   void twists_of(const Workspace& work, std::vector<Vec6>& out) const;
   bool row_biases(double t, VecIn q, VecIn v, const EventMode& mode, Evaluation& out);
-  double explicit_bias(double t, const Element& e, int row) const;
+  [[nodiscard]] double explicit_bias(double t, const Element& e) const;
   [[nodiscard]] bool rows_turn(const EventMode& mode) const;
   void slip_forces(const EventMode& mode, const Evaluation& out);
   bool solve_rows(const EventMode& mode, const Vec& target, Vec& lambda, bool with_friction);

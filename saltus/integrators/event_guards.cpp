@@ -26,13 +26,6 @@ const EventIntegrator::Guard* EventIntegrator::find(const std::vector<Guard>& li
   return at != list.end() ? &*at : nullptr;
 }
 
-// How much room a set that holds has to its boundary, in shares of the force scale.
-double set_margin(const FrictionSet& s, double normal, const Vec2& f, double force) {
-  const double N = s.scaled ? normal : 1;
-  if (s.rows == 1) return std::min(f[0] + s.forward * N, s.backward * N - f[0]) / force;
-  return s.scaled ? (normal - gauge(s, f)) / force : 1 - gauge(s, f);
-}
-
 bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
   out.clear();
   if (!dynamics_.evaluate(at.t, at.q, at.v, at.turns, mode_, trial_evaluation_)) return false;
@@ -215,6 +208,7 @@ bool EventIntegrator::polish(Crossing& c, double& t, Vec& y) {
 
 bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
   ++report.events;
+  if (getenv("EVDBG")) printf("event at %.17g kind %d el %d level %g\n", crossing.t, (int)crossing.guard.kind, crossing.guard.element, crossing.level);
   double t = crossing.t;
   Vec y = Vec::Zero(y_.size());
   y.segment(model_.nv, model_.nv) = here_.v;

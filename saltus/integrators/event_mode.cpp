@@ -42,6 +42,13 @@ double gauge(const FrictionSet& s, const Vec2& f) {
   return s.rows == 1 ? a : std::hypot(a, share(std::abs(f[1]), s.lateral));
 }
 
+// How much room a set that holds has to its boundary, in shares of the force scale.
+double set_margin(const FrictionSet& s, double normal, const Vec2& f, double force) {
+  const double N = s.scaled ? normal : 1;
+  if (s.rows == 1) return std::min(f[0] + s.forward * N, s.backward * N - f[0]) / force;
+  return s.scaled ? (normal - gauge(s, f)) / force : 1 - gauge(s, f);
+}
+
 Vec2 slip_direction(const FrictionSet& s, const Vec2& f) {
   if (s.rows == 1) return {f[0] < 0 ? 1.0 : -1.0, 0};
   const double a = f[0] < 0 ? s.forward : s.backward;
@@ -99,6 +106,14 @@ bool element_of(const Model& m, int k, Element& e) {
     case BlockKind::support: {
       const SupportFriction& f = m.supports[s.index];
       add_set(e, disc(0, 2, f.mu1 * f.load, f.mu2 * f.load, false));
+      return true;
+    }
+    case BlockKind::edge: e.kind = Element::Kind::bilateral; return true;
+    case BlockKind::scale: {
+      const Runner& r = m.runners[s.index];
+      FrictionSet set = disc(0, 1, r.friction, 0, false);
+      if (r.scales) set.backward = infinity;
+      add_set(e, set);
       return true;
     }
     default: return false;

@@ -65,6 +65,10 @@ struct EventMode {
 // How far inside the set a force is: 1 at its boundary, below 1 inside. For a set of radius zero
 // any force is infinitely far out.
 [[nodiscard]] double gauge(const FrictionSet& set, const Vec2& force);
+// How much room a force has to the boundary of its set, in shares of `scale` (two rows under a given
+// load: of the set).
+[[nodiscard]] double set_margin(const FrictionSet& set, double normal, const Vec2& force,
+                                double scale);
 // The slip direction for which `force` lies on the boundary.
 [[nodiscard]] Vec2 slip_direction(const FrictionSet& set, const Vec2& force);
 

@@ -1,5 +1,6 @@
 #include "saltus/integrators/ledger.h"
 
+#include "saltus/contact/elements.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/forces/joint_forces.h"
@@ -11,6 +12,7 @@ void EnergyTerms::add_work(const EnergyTerms& s) {
   potential = s.potential;
   motors += s.motors;
   prescribed += s.prescribed;
+  muscles += s.muscles;
   external += s.external;
   dampers += s.dampers;
   contacts += s.contacts;
@@ -28,6 +30,18 @@ double potential_energy(const Model& model, VecIn q, const std::vector<std::int3
     if (dof.stiffness > 0)
       U += spring_energy(
           dof, coordinate_value(model, work, q, turns, CoordinateIndex(static_cast<int>(i))));
+  }
+  return U;
+}
+
+double potential_energy(const Model& model, const Actuation& actuation, const State& state,
+                        const Workspace& work) {
+  double U = potential_energy(model, state.q, state.turns, work);
+  for (std::size_t i = 0; i < model.springs.size(); ++i) {
+    const Spring& s = model.springs[i];
+    const double stretch =
+        spring_row(work, s).length - natural_length(model, actuation, static_cast<int>(i), state.t);
+    U += 0.5 * s.stiffness * stretch * stretch;
   }
   return U;
 }

@@ -1,33 +1,38 @@
 // The energy ledger: where the mechanical energy of a step came from and went.
 #pragma once
-#include "saltus/dynamics/workspace.h"
+#include "saltus/control/actuation.h"
 
 namespace saltus {
 
 // Energies at the end of a step [J] and the work done on the system in it [J]. The sum of all work
 // terms, correction and integrator error included, is the change of kinetic + potential energy.
 struct EnergyTerms {
-  double kinetic = 0, potential = 0;  // potential: gravity and joint springs
+  double kinetic = 0, potential = 0;  // potential: gravity and springs
   double motors = 0;                  // work of motors
   double prescribed = 0;              // work of prescribed coordinates' drives
+  double muscles = 0;                 // work of changing the natural lengths of springs
   double external = 0;                // user forces and wrenches
-  double dampers = 0;
-  double contacts = 0;    // normal impulses, impacts included
-  double friction = 0;    // tangential impulses and supports
-  double joints = 0;      // bilateral rows, limits and dry friction of joints
-  double correction = 0;  // position correction
-  double integrator = 0;  // what is left: error of the scheme
+  double dampers = 0;                 // and drags
+  double contacts = 0;                // normal impulses, impacts included; scales that hold
+  double friction = 0;                // tangential impulses, supports, sliding runners
+  double joints = 0;                  // bilateral rows, limits and dry friction of joints; edges
+  double correction = 0;              // position correction
+  double integrator = 0;              // what is left: error of the scheme
 
   void add_work(const EnergyTerms& step);  // sums the work terms, takes over the energies
   [[nodiscard]] double total() const { return kinetic + potential; }
   [[nodiscard]] double work_without_integrator() const {
-    return motors + prescribed + external + dampers + contacts + friction + joints + correction;
+    return motors + prescribed + muscles + external + dampers + contacts + friction + joints +
+           correction;
   }
 };
 
-// Gravity and springs; needs forward_kinematics.
+// Gravity and joint springs; needs forward_kinematics.
 [[nodiscard]] double potential_energy(const Model& model, VecIn q,
                                       const std::vector<std::int32_t>& turns,
                                       const Workspace& work);
+// With the springs between points at their natural lengths of time t.
+[[nodiscard]] double potential_energy(const Model& model, const Actuation& actuation,
+                                      const State& state, const Workspace& work);
 
 }  // namespace saltus

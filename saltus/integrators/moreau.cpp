@@ -21,7 +21,8 @@ StepWorkspace::StepWorkspace(const Model& model)
       islands(model),
       projection(model),
       twists(model.bodies.size(), Vec6::Zero()),
-      wrenches(model.bodies.size(), Vec6::Zero()) {
+      wrenches(model.bodies.size(), Vec6::Zero()),
+      elements(model) {
   const auto n = static_cast<Eigen::Index>(model.coordinates.size());
   mass.resize(forest_shape(model));
   terms.resize(n);
@@ -69,6 +70,7 @@ struct Stepper {
       else
         break;  // cuts come first
     }
+    runner_rates(m, act, t.S, w.work, w.assembly.rate_start);
     for (const Prescribed& p : act.prescribed)
       w.terms[p.coordinate].rate_start = coordinate_rate(m, w.work, s.v, p.coordinate);
   }
@@ -82,12 +84,13 @@ struct Stepper {
 
   void start() {  // q_M = q_S (+) dt/2 v_S
     w.v_S = s.v;
-    if (!w.energy_known || (!m.cuts.empty())) {
+    if (!w.energy_known || !m.cuts.empty() || !m.runners.empty()) {
       forward_kinematics(m, s.q, s.v, w.work);
       for (int c = 0; c < coordinate_count(); ++c)
         w.values_start[c] = coordinate_value(m, w.work, s.q, s.turns, CoordinateIndex(c));
       if (!w.energy_known)
-        w.energy = kinetic_energy(m, s.v, w.work) + potential_energy(m, s.q, s.turns, w.work);
+        w.energy = kinetic_energy(m, s.v, w.work) + potential_energy(m, act, s, w.work);
+      spring_lengths(m, w.work, w.elements.length);
       start_rates();
     }
     w.q_M = s.q;
@@ -133,7 +136,8 @@ struct Stepper {
     w.extra.setZero();
     w.start_impulse.setZero();
     w.cut_impulses = false;
-    if (!m.cuts.empty()) std::fill(w.wrenches.begin(), w.wrenches.end(), Vec6::Zero());
+    if (!m.cuts.empty() || m.has_elements())
+      std::fill(w.wrenches.begin(), w.wrenches.end(), Vec6::Zero());
     for (int c = 0; c < coordinate_count(); ++c) {
       CoordinateTerms& k = w.terms[c];
       const Coordinate& coordinate = m.coordinates[c];
@@ -166,9 +170,17 @@ struct Stepper {
     }
     for (const Prescribed& p : act.prescribed)
       w.terms[p.coordinate].prescribed_rate = rate(p.r, t.E);
+    if (m.has_elements()) element_terms();
   }
 
-  // Explicit impulses of cut coordinates, in the velocities; needs the forest.
+  void element_terms() {
+    for (int i = 0; i < static_cast<int>(m.runners.size()); ++i)
+      w.assembly.steering[i] = steering_angle(act, i, t.M);
+    element_impulses(m, act, t.S, t.E, w.work, w.elements, w.wrenches);
+    w.cut_impulses = true;
+  }
+
+  // Explicit impulses of cut coordinates, springs and drags, in the velocities; needs the forest.
   void cut_impulses() {
     if (!w.cut_impulses) return;
     w.mass.gather(w.wrenches, w.rhs);
@@ -267,7 +279,8 @@ struct Stepper {
   void smooth_velocity_of_joints() {
     for (int i = 0; i < w.islands.count(); ++i) {
       IslandProblem& p = w.problems[i];
-      if (p.route != Route::dense) continue;  // no cuts there: their rows act on two bodies
+      // No cuts there, their rows act on two bodies; and of edges the change is left out.
+      if (p.route != Route::dense) continue;
       factor_bilaterals(p.problem, p.work);
       if (p.work.redundant > 0 && w.assembly.joints_at_end) consistent_joints(w.islands[i], p);
     }
@@ -344,7 +357,8 @@ struct Stepper {
       const Mode mode = mode_of(k, Lambda);
       if (from.slot >= 0) {
         const BlockSlot& slot = m.slots[from.slot];
-        s.Lambda.segment(slot.row, slot.rows) = Lambda;
+        s.Lambda.segment(slot.row, slot.rows) =
+            Lambda + w.elements.start.segment(slot.row, slot.rows);
         s.mode[from.slot] = static_cast<unsigned char>(mode);
         continue;
       }
@@ -372,10 +386,13 @@ struct Stepper {
       const Block& k = p.blocks[b];
       const BlockSource& from = p.source[b];
       double work[3] = {0, 0, 0};
-      double sum = 0;
+      double sum = 0, mean = 0;
       for (int i = 0; i < k.rows; ++i) {
         const int r = k.row + i;
-        const double one = p.Lambda[r] * 0.5 * (p.gamma_S[r] + p.rate(r, from, w.twists, w.v_E));
+        const double explicit_part =
+            from.slot >= 0 ? w.elements.start[m.slots[from.slot].row + i] : 0;
+        mean = 0.5 * (p.gamma_S[r] + p.rate(r, from, w.twists, w.v_E));
+        const double one = (p.Lambda[r] + explicit_part) * mean;
         if (i < 3) work[i] = one;
         sum += one;
       }
@@ -394,6 +411,12 @@ struct Stepper {
         case BlockKind::cut_rotation:
           e.joints += sum;
           report.cut_work += sum;
+          break;
+        case BlockKind::edge:
+        case BlockKind::scale:
+        case BlockKind::spring:
+        case BlockKind::drag:
+          element_work(m, m.slots[from.slot], o.dt, p.Lambda[k.row], sum, mean, w.elements, e);
           break;
         default: e.joints += sum;
       }
@@ -461,7 +484,8 @@ struct Stepper {
 
   void mechanical_energy(EnergyTerms& e) {
     e.kinetic = kinetic_energy(m, s.v, w.work);
-    e.potential = potential_energy(m, s.q, s.turns, w.work);
+    e.potential = potential_energy(m, act, s, w.work);
+    spring_lengths(m, w.work, w.elements.length_end);
   }
 
   void finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
@@ -472,6 +496,7 @@ struct Stepper {
     external_work(e);
     s.q = w.q_M;
     s.v = w.v_E;
+    s.t = t.E;
     advance(m, s.q, s.v, 0.5 * o.dt);
     place_prescribed(s.q, t.E);
     for (const Prescribed& p : act.prescribed) w.projection.target[p.coordinate] = value(p.r, t.E);
@@ -485,10 +510,11 @@ struct Stepper {
       mechanical_energy(e);
       e.correction = e.total() - before;
     }
+    e.muscles = muscle_work(m, act, t.S, t.E, w.elements);
+    w.elements.length = w.elements.length_end;
     e.integrator = e.total() - w.energy - e.work_without_integrator();
     w.energy = e.total();
     w.energy_known = true;
-    s.t = t.E;
     ++s.step;
   }
 };
@@ -526,7 +552,8 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
   assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
   report.contacts = static_cast<int>(w.assembly.contacts.size());
   k.form_islands();
-  if (m.has_loops || (!m.cuts.empty() && m.quadratic_terms)) k.smooth_velocity_of_joints();
+  const bool joints = !m.cuts.empty() || w.elements.edges;
+  if (m.has_loops || (joints && m.quadratic_terms)) k.smooth_velocity_of_joints();
   k.solve_islands(report);
   k.end_velocity();  // v_E = v_free + M^-1 W Lambda
   report.culprit = first_diverged(m, w.v_E, o.dt);

@@ -11,6 +11,7 @@
 #include "saltus/control/actuation.h"
 #include "saltus/forces/joint_forces.h"
 #include "saltus/impacts/impact.h"
+#include "saltus/integrators/elements.h"
 #include "saltus/integrators/ledger.h"
 #include "saltus/integrators/projection.h"
 #include "saltus/solvers/solve.h"
@@ -64,6 +65,7 @@ struct StepWorkspace {
   std::vector<Impedance> passive, motor;
   std::vector<Vec6> twists, wrenches;  // of bodies, inertial axes at their origins
   bool cut_impulses = false;           // wrenches hold explicit impulses of cut coordinates
+  ElementTerms elements;               // runners, springs and drags
   Vec values_start;                    // coordinate values at the start of the step
   Vec q_M;                             // q_S (+) dt/2 v_S
   Vec q_W;  // the same with its loops closed: where the terms of the step are evaluated

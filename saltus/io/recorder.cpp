@@ -47,8 +47,8 @@ TableSpec frame_table(const System& s) {
        {"contact_end", Type::i64, 1, "", "end of the frame's rows in contacts"}}};
   for (const char* name : {"kinetic", "potential"})
     table.columns.push_back({name, Type::f64, 1, "J", "energy"});
-  for (const char* name : {"motors", "prescribed", "external", "dampers", "contacts", "friction",
-                           "joints", "correction", "integrator"})
+  for (const char* name : {"motors", "prescribed", "muscles", "external", "dampers", "contacts",
+                           "friction", "joints", "correction", "integrator"})
     table.columns.push_back({fmt::format("work_{}", name), Type::f64, 1, "J", "since the start"});
   std::erase_if(table.columns, [](const Column& c) { return c.width == 0; });
   return table;
@@ -194,8 +194,8 @@ void Recorder::frame(const System& system, const State& state, const StepWorkspa
   if (m.any_prescribed) data.push_back(w.drive.data());
   data.push_back(&contact_rows_);
   for (const double* x :
-       {&e.kinetic, &e.potential, &e.motors, &e.prescribed, &e.external, &e.dampers, &e.contacts,
-        &e.friction, &e.joints, &e.correction, &e.integrator})
+       {&e.kinetic, &e.potential, &e.motors, &e.prescribed, &e.muscles, &e.external, &e.dampers,
+        &e.contacts, &e.friction, &e.joints, &e.correction, &e.integrator})
     data.push_back(x);
   writer_.append(frames, 1, data);
 }

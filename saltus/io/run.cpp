@@ -80,7 +80,7 @@ std::vector<std::uint8_t> pack(const State& state, const Totals& totals,
   return bytes;
 }
 
-struct Runner {
+struct SceneRun {
   const Scene& scene;
   const RunOptions& options;
   System system;
@@ -97,7 +97,7 @@ struct Runner {
   std::int64_t frame_every = 1, checkpoint_every = 1;
   bool frame_written = false;  // by the last step
 
-  Runner(const Scene& s, const RunOptions& o)
+  SceneRun(const Scene& s, const RunOptions& o)
       : scene(s),
         options(o),
         system(build_system(s)),
@@ -131,7 +131,7 @@ struct Runner {
     metrics.start(system.model, state, work.work);
     EnergyTerms& e = totals.ledger;
     e.kinetic = kinetic_energy(system.model, state.v, work.work);
-    e.potential = potential_energy(system.model, state.q, state.turns, work.work);
+    e.potential = potential_energy(system.model, system.actuation, state, work.work);
     totals.start_energy = e.total();
     open_recorder();
     if (recorder) recorder->frame(system, state, work, totals.ledger);
@@ -203,10 +203,11 @@ struct Runner {
       return false;
     }
     totals.add(state, r);
-    metrics.step(system.model, state, work.work,
-                 {.drive_work = totals.ledger.motors + totals.ledger.prescribed,
-                  .energy_error = totals.energy_error,
-                  .joint_gap = r.projection.joint_gap});
+    metrics.step(
+        system.model, state, work.work,
+        {.drive_work = totals.ledger.motors + totals.ledger.prescribed + totals.ledger.muscles,
+         .energy_error = totals.energy_error,
+         .joint_gap = r.projection.joint_gap});
     if (recorder) {
       recorder->step(state, r, wall());
       frame_written = state.step % frame_every == 0 || state.step == last_step;
@@ -270,6 +271,7 @@ struct Runner {
             {"change", e.total() - totals.start_energy},
             {"motors", e.motors},
             {"prescribed", e.prescribed},
+            {"muscles", e.muscles},
             {"external", e.external},
             {"dampers", e.dampers},
             {"contacts", e.contacts},
@@ -341,7 +343,7 @@ struct Runner {
 RunResult run(const Scene& scene, const RunOptions& options) {
   if (options.force && !options.resume_from.empty())
     throw InputError("a run with a force of the user cannot be resumed");
-  Runner runner(scene, options);
+  SceneRun runner(scene, options);
   if (options.resume_from.empty())
     runner.start();
   else

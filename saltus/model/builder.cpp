@@ -43,7 +43,7 @@ ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& in
   require(!name.empty() && name != "world", path + ".name", "expected a name other than 'world'");
   for (const auto& b : bodies_)
     require(b.name != name, path + ".name", fmt::format("the name '{}' is taken", name));
-  check_inertia(inertia, std::holds_alternative<Fixed>(joint.kind), path);
+  check_inertia(inertia, path);
   check_dofs(joint, path + ".joint");
   check_frame(joint.placement, path + ".joint.placement");
   check_frame(joint.in_body, path + ".joint.in_body");
@@ -400,11 +400,14 @@ Model ModelBuilder::build() const {
   Model model;
   model.planar = planar_;
   model.gravity = gravity_;
-  add_bodies(model, sorted());
+  const std::vector<int> order = sorted();
+  add_bodies(model, order);
   add_loops(model);
   add_shapes(model);
   add_contacts(model);
   add_supports(model);
+  add_elements(model);
+  refuse_massless(model, order);
   lay_out(model);
   return model;
 }

@@ -45,6 +45,11 @@ class ModelBuilder {
   ModelBuilder& exclude(const std::string& body_a, const std::string& body_b);
   ModelBuilder& support(const SupportFriction& friction, const std::string& body);
 
+  // Names of bodies take the place of their indices; a spring may hold on to the world.
+  ModelBuilder& runner(const Runner& runner, const std::string& body);
+  ModelBuilder& spring(const Spring& spring, const std::string& body_a, const std::string& body_b);
+  ModelBuilder& drag(const Drag& drag, const std::string& body);
+
   [[nodiscard]] Model build() const;
 
  private:
@@ -72,6 +77,19 @@ class ModelBuilder {
     std::string body;
   };
 
+  struct RunnerSpec {
+    Runner runner;
+    std::string body;
+  };
+  struct SpringSpec {
+    Spring spring;
+    std::string a, b;
+  };
+  struct DragSpec {
+    Drag drag;
+    std::string body;
+  };
+
   [[nodiscard]] std::vector<int> sorted() const;  // parents first; throws on loops
   [[nodiscard]] std::vector<int> in_one_piece(const std::vector<int>& order) const;
   [[nodiscard]] bool is_cut(const JointSpec& joint) const;
@@ -82,6 +100,8 @@ class ModelBuilder {
   void add_loops(Model& model) const;
   void add_contacts(Model& model) const;
   void add_supports(Model& model) const;
+  void add_elements(Model& model) const;  // runners, springs, drags
+  static void refuse_massless(const Model& model, const std::vector<int>& order);
 
   bool planar_ = false;
   Vec3 gravity_{0, 0, -9.81};
@@ -91,6 +111,9 @@ class ModelBuilder {
   std::vector<ShapeSpec> shapes_;
   std::vector<ContactSpec> contacts_;
   std::vector<SupportSpec> supports_;
+  std::vector<RunnerSpec> runners_;
+  std::vector<SpringSpec> springs_;
+  std::vector<DragSpec> drags_;
   std::vector<std::pair<std::string, std::string>> excluded_;
 };
 

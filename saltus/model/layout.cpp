@@ -103,6 +103,15 @@ void lay_out_slots(Model& model) {
   }
   for (std::size_t i = 0; i < model.supports.size(); ++i)
     add(BlockKind::support, static_cast<int>(i), 0, 2);
+  for (std::size_t i = 0; i < model.runners.size(); ++i) {
+    const Runner& r = model.runners[i];
+    if (r.edge) add(BlockKind::edge, static_cast<int>(i), 0, 1);
+    if (r.scales || r.friction > 0) add(BlockKind::scale, static_cast<int>(i), 0, 1);
+  }
+  for (std::size_t i = 0; i < model.springs.size(); ++i)
+    add(BlockKind::spring, static_cast<int>(i), 0, 1);
+  for (std::size_t i = 0; i < model.drags.size(); ++i)
+    add(BlockKind::drag, static_cast<int>(i), 0, model.planar ? 2 : 3);
 }
 
 // Bodies that move in the plane each on its own, about their centres of mass, turn without
@@ -168,6 +177,10 @@ std::string Model::name_of(const Place& place) const {
     case BlockKind::cut_translation:
     case BlockKind::cut_rotation: return "joint " + cuts[s.index].name;
     case BlockKind::support: return "support of " + bodies[supports[s.index].body].name;
+    case BlockKind::edge:
+    case BlockKind::scale: return "runner " + runners[s.index].name;
+    case BlockKind::spring: return "spring " + springs[s.index].name;
+    case BlockKind::drag: return "drag " + drags[s.index].name;
     default: return "joint coordinate " + coordinates[s.index].name;
   }
 }

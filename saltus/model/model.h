@@ -110,6 +110,38 @@ struct SupportFriction {
   double mu1 = 0, mu2 = 0, load = 0;  // [-], [-], [N]
 };
 
+// A runner at a point of a body: it points along e, the direction turned by its steering angle
+// about the normal, and g = normal x e lies across (P3 sections 2 and 5).
+struct Runner {
+  std::string name;
+  BodyIndex body;
+  Vec3 point = Vec3::Zero();       // in the body [m]
+  Vec3 direction = Vec3::UnitX();  // forward at steering angle 0, unit, in the body
+  Vec3 normal = Vec3::UnitZ();     // in the body, unit, across the direction
+  bool edge = true;                // knife edge: no side slip, 0 = g . v (P3 eq. 5.1)
+  bool scales = false;             // one way: e . v >= 0 (P3 eq. 5.4)
+  double friction = 0;             // against sliding along e, both ways where no scales hold [N]
+};
+
+// Spring and damper between two points: tension = c (r - l) + k dr/dt, with the length r and the
+// natural length l that the actuation may control (P3 section 1).
+struct Spring {
+  std::string name;
+  BodyIndex a, b;                                       // either may be the world
+  Vec3 point_a = Vec3::Zero(), point_b = Vec3::Zero();  // in the bodies [m]
+  Vec3 axis = Vec3::Zero();  // zero: r = |p_b - p_a|; else r = axis . (p_b - p_a), inertial, unit
+  double stiffness = 0, damping = 0;  // c [N/m], k [N s/m]
+  double length = 0;                  // l where no signal is given [m]
+};
+
+// Viscous drag -k v on a point of a body.
+struct Drag {
+  std::string name;
+  BodyIndex body;
+  Vec3 point = Vec3::Zero();  // in the body [m]
+  double coefficient = 0;     // k [N s/m]
+};
+
 // A family of inclusion blocks that may be active; rows have a fixed place in State::Lambda.
 // Contacts have none: they come and go, and State::contacts keeps theirs by key.
 enum class BlockKind : unsigned char {
@@ -119,11 +151,15 @@ enum class BlockKind : unsigned char {
   motor,       // a motor with a torque limit
   joint_friction,
   joint_limit,
-  support
+  support,
+  edge,   // no side slip of a runner
+  scale,  // one-way sliding of a runner and its friction
+  spring,
+  drag
 };
 struct BlockSlot {
   BlockKind kind;
-  int index = 0;          // of the cut, coordinate or support
+  int index = 0;          // of the cut, coordinate, support, runner, spring or drag
   int feature = 0;        // limit: 0 lower, 1 upper
   int row = 0, rows = 0;  // in State::Lambda
 };
@@ -154,6 +190,9 @@ struct Model {
   std::vector<GroupLaw> group_law;            // groups x groups
   std::vector<std::pair<int, int>> excluded;  // bodies (low, high) that never touch, sorted
   std::vector<SupportFriction> supports;
+  std::vector<Runner> runners;
+  std::vector<Spring> springs;
+  std::vector<Drag> drags;
   std::vector<BlockSlot> slots;
   std::vector<int> motor_slot;  // of each coordinate
   int lambda_rows = 0;          // of State::Lambda
@@ -187,6 +226,10 @@ struct Model {
   [[nodiscard]] int law_between(int& a, int& b) const;
   // "contact peg4 - link7", "joint3": what a place is, for messages.
   [[nodiscard]] std::string name_of(const Place& place) const;
+  // Runners, springs or drags: bilateral rows beside those of cuts.
+  [[nodiscard]] bool has_elements() const {
+    return !runners.empty() || !springs.empty() || !drags.empty();
+  }
   // Of a joint that closes a loop: its coordinates follow from those of the bodies' joints.
   [[nodiscard]] bool of_loop(const Coordinate& c) const {
     return c.cut.valid() && cuts[c.cut].loop;

@@ -38,6 +38,7 @@ void each_field(S& s, F&& field) {
   field(&s.t, sizeof s.t);
   field(&s.step, sizeof s.step);
   field(&s.t0, sizeof s.t0);
+  field(&s.pace, sizeof s.pace);
   field(s.q.data(), s.q.size() * sizeof(double));
   field(s.v.data(), s.v.size() * sizeof(double));
   field(s.Lambda.data(), s.Lambda.size() * sizeof(double));

@@ -26,6 +26,7 @@ struct State {
   std::vector<ContactImpulse> contacts;  // sorted by key
   std::vector<std::int32_t> turns;       // of each coordinate: full turns of cut revolute joints
   Vec memory;                            // what controllers declare
+  double pace = 0;  // last step of an integrator that chooses its own [s]; 0: it has not begun
 
   bool operator==(const State&) const = default;
 };

@@ -12,9 +12,9 @@ void require(bool ok, const std::string& path, const std::string& expected) {
   if (!ok) throw InputError(path, expected);
 }
 
-void check_inertia(const RigidInertia& inertia, bool may_be_massless, const std::string& path) {
+void check_inertia(const RigidInertia& inertia, const std::string& path) {
   const double m = inertia.mass;
-  require(std::isfinite(m) && (m > 0 || (may_be_massless && m == 0)), path + ".mass",
+  require(std::isfinite(m) && m >= 0, path + ".mass",
           fmt::format("expected a positive number, got {}", m));
   require(inertia.com.allFinite(), path + ".com", "expected finite numbers");
   const Mat3& J = inertia.about_com;
@@ -88,6 +88,47 @@ void check_support(const SupportFriction& f, const std::string& path) {
   require(f.point.allFinite(), path + ".point", "expected finite numbers");
   require(f.normal.allFinite() && f.normal.norm() > 1e-12, path + ".normal",
           "expected a direction");
+}
+
+namespace {
+
+void check_direction(const Vec3& d, const std::string& path) {
+  require(d.allFinite() && d.norm() > 1e-12, path, "expected a direction");
+}
+void check_not_negative(double x, const std::string& path) {
+  require(std::isfinite(x) && x >= 0, path, fmt::format("expected a number >= 0, got {}", x));
+}
+
+}  // namespace
+
+void check_runner(const Runner& r, bool planar, const std::string& path) {
+  require(r.point.allFinite(), path + ".point", "expected finite numbers");
+  check_direction(r.direction, path + ".direction");
+  check_direction(r.normal, path + ".normal");
+  require(std::abs(r.direction.normalized().dot(r.normal.normalized())) < 1e-9, path + ".direction",
+          "expected a direction across the normal");
+  require(!planar || std::abs(std::abs(r.normal.normalized().z()) - 1) < 1e-9, path + ".normal",
+          "the runners of a planar model turn about z");
+  check_not_negative(r.friction, path + ".friction");
+  require(r.edge || r.scales || r.friction > 0, path,
+          "expected an edge, scales or friction: this runner does nothing");
+}
+
+void check_spring(const Spring& s, bool planar, const std::string& path) {
+  require(s.point_a.allFinite() && s.point_b.allFinite(), path + ".points",
+          "expected finite numbers");
+  require(s.axis.allFinite(), path + ".axis", "expected a direction");
+  require(!planar || std::abs(s.axis.z()) < 1e-9, path + ".axis",
+          "the springs of a planar model act in x-y only");
+  check_not_negative(s.stiffness, path + ".stiffness");
+  check_not_negative(s.damping, path + ".damping");
+  require(std::isfinite(s.length), path + ".length",
+          fmt::format("expected a finite natural length, got {}", s.length));
+}
+
+void check_drag(const Drag& d, const std::string& path) {
+  require(d.point.allFinite(), path + ".point", "expected finite numbers");
+  check_not_negative(d.coefficient, path + ".coefficient");
 }
 
 void check_planar(const JointSpec& joint, const std::string& path) {

@@ -8,12 +8,15 @@ namespace saltus {
 
 void require(bool ok, const std::string& path, const std::string& expected);
 
-void check_inertia(const RigidInertia& inertia, bool may_be_massless, const std::string& path);
+void check_inertia(const RigidInertia& inertia, const std::string& path);
 void check_dof(const JointDof& dof, const std::string& path);
 void check_dofs(const JointSpec& joint, const std::string& path);
 void check_frame(const SE3& frame, const std::string& path);
 void check_shape(const Shape& shape, const std::string& path);
 void check_support(const SupportFriction& friction, const std::string& path);
+void check_runner(const Runner& runner, bool planar, const std::string& path);
+void check_spring(const Spring& spring, bool planar, const std::string& path);
+void check_drag(const Drag& drag, const std::string& path);
 // A planar model moves in x-y and turns about z.
 void check_planar(const JointSpec& joint, const std::string& path);
 // The joint's kind with its axis of unit length.

@@ -1,0 +1,576 @@
+// What happens at an event: impacts, then the mode that follows.
+//
+// All that touches takes part at once. Velocities first: whatever closes gets an impulse by the
+// impact law. Then forces: elements that rest hold, slide or open as the inclusion at acceleration
+// level says (the laws of a step with accelerations for velocities). Where force and acceleration
+// both vanish that is no answer; then the mode is followed for a moment and those of its statuses
+// that do not last change together (P3 eq. 2.5, 2.6).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "saltus/contact/rows.h"
+#include "saltus/dynamics/coordinates.h"
+#include "saltus/dynamics/energy.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
+#include "saltus/integrators/event_bands.h"
+#include "saltus/integrators/event_driven.h"
+
+namespace saltus {
+
+namespace {
+
+// Shapes within this share of the length scale touch.
+constexpr double touch = 1e-9;
+// Forces and accelerations below this share of their scales do not decide a mode by themselves.
+constexpr double undecided = 1e-7;
+// How long a mode is followed to see whether it lasts, in time scales: the first at which a status
+// shows a sign decides about it.
+constexpr double moments[] = {1e-6, 1e-4, 1e-2};
+constexpr double sign_band = 1e-11;
+constexpr int most_rounds = 64;
+constexpr int most_enumerated = 10;  // statuses, 2^10 modes
+
+Vec2 set_velocity(const FrictionSet& s, const Vec& gamma, int row) {
+  return {gamma[row + s.first], s.rows == 2 ? gamma[row + s.first + 1] : 0};
+}
+
+// The status of every element as text: modes that were tried before.
+std::string fingerprint(const EventMode& mode) {
+  std::string text;
+  for (const Element& e : mode.elements) {
+    text += e.present() ? 'c' : 'o';
+    for (int i = 0; i < e.sets; ++i) text += e.set[i].slips ? 's' : 'h';
+  }
+  return text;
+}
+
+Law law_of_element(const Model& m, const Element& e) {
+  if (e.kind == Element::Kind::bilateral) return Bilateral{e.rows};
+  if (e.is_contact()) return law_of(m.contact_laws[e.law]);
+  if (e.kind == Element::Kind::normal) return Unilateral{};
+  const FrictionSet& s = e.set[0];
+  if (s.rows == 1) return Interval{-s.forward, s.backward};
+  return GivenLoad{s.forward, s.lateral};
+}
+
+}  // namespace
+
+void EventIntegrator::renew_scales() {
+  double fastest = 0, strongest = 0;
+  for (int i = 0; i < model_.nv; ++i) {
+    const double length = model_.rotational[i] ? scales_.length : 1;
+    fastest = std::max(fastest, length * std::abs(here_.v[i]));
+    if (now_.a.size() == model_.nv) strongest = std::max(strongest, length * std::abs(now_.a[i]));
+  }
+  const double g = model_.gravity.norm();
+  const double least = g > 0 ? g : scales_.length;  // no gravity: one length a second squared
+  scales_.acceleration = std::max(strongest, 1e-3 * least);
+  scales_.velocity = std::max(fastest, 1e-2 * std::sqrt(least * scales_.length));
+  scales_.force = std::max(now_.force, 1e-2 * model_.total_mass() * scales_.acceleration);
+}
+
+// The static elements as they stand, and every contact that touches, closed.
+EventMode EventIntegrator::touching() {
+  EventMode trial;
+  for (const Element& e : mode_.elements)
+    if (!e.is_contact()) trial.elements.push_back(e);
+  forward_kinematics(model_, here_.q, here_.v, work_);
+  for (Element& e : trial.elements) {
+    if (e.kind != Element::Kind::normal || e.closed) continue;
+    const BlockSlot& s = model_.slots[e.slot];
+    const JointDof& dof = model_.coordinates[s.index].dof;
+    const double x = coordinate_value(model_, work_, here_.q, here_.turns, CoordinateIndex(s.index));
+    e.closed = (s.feature == 1 ? dof.upper - x : x - dof.lower) <= touch * scales_.length;
+  }
+  finder_.find(model_, work_, touch * scales_.length, found_);
+  for (const Contact& c : found_) {
+    const auto old = std::find_if(mode_.elements.begin(), mode_.elements.end(), [&](const Element& e) {
+      return e.is_contact() && e.key == c.key;
+    });
+    Element e = old != mode_.elements.end() ? *old : contact_element(model_, c.key, c.law);
+    e.closed = true;
+    trial.elements.push_back(e);
+  }
+  return trial;
+}
+
+std::string EventIntegrator::places_of(const Island& island) const {
+  std::string text;
+  for (const int b : island.blocks) {
+    const BlockSource& s = problem_.source[b];
+    const std::string name =
+        s.slot >= 0 ? model_.name_of({s.slot, -1, -1, 0})
+                    : fmt::format("contact of {}", model_.bodies[s.b >= 0 ? s.b : s.a].name);
+    if (text.size() < 200) text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+// Impulses where something closes, or where a drive's rate jumps.
+bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::string& why) {
+  const Assembly& rows = dynamics_.rows();
+  const Vec& gamma = now_.gamma;
+  problem_.clear();
+  problem_.contacts.clear();
+  Vec v_free = here_.v;
+  int block = 0;
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    const Element& e = trial.elements[i];
+    if (now_.row[i] < 0) continue;
+    const int from = block++;
+    Law law = law_of_element(model_, e);
+    if (e.kind == Element::Kind::friction) {
+      if (!std::isinf(e.set[0].backward)) continue;  // finite forces give no impulse
+      law = Unilateral{};
+    }
+    BlockSource source = rows.source[from];
+    if (e.is_contact()) source.contact = 0;
+    const int row = problem_.open(law, source, 0, rows.blocks[from].length);
+    for (int k = 0; k < e.rows; ++k) {
+      problem_.wrench_a.col(row + k) = rows.wrench_a.col(now_.row[i] + k);
+      problem_.wrench_b.col(row + k) = rows.wrench_b.col(now_.row[i] + k);
+      problem_.gamma_S[row + k] = gamma[now_.row[i] + k];
+    }
+    problem_.b.segment(row, e.rows) = dynamics_.prescribed_offset(here_.t, e);
+    if (e.kind == Element::Kind::normal)
+      problem_.restitution[row] = e.restitution * std::min(gamma[now_.row[i]], 0.0);
+  }
+  islands_.partition(model_, problem_);
+  while (islands_.count() > static_cast<int>(island_problems_.size()))
+    island_problems_.emplace_back();
+  AutoSolver solver;
+  solver.tolerance = 1e-13 * std::max(scales_.velocity, here_.v.lpNorm<Eigen::Infinity>());
+  const Solver chosen = solver;
+  for (int i = 0; i < islands_.count(); ++i) {
+    IslandProblem& p = island_problems_[i];
+    form_island(model_, problem_, islands_[i], chosen, v_free, dynamics_.mass(), p);
+    const ImpactReport r = resolve(options_.impact, chosen, dynamics_.mass(), p);
+    store_impulses(islands_[i], p, problem_);
+    change.share = std::min(change.share, r.s);
+    // At rounding a residual may miss so tight a tolerance; a thousand times of it is an error.
+    if (r.solve.residual > 1e3 * solver.tolerance) {
+      why = fmt::format("the impact has no solution (residual {:.1e} m/s at {})", r.solve.residual,
+                        places_of(islands_[i]));
+      return false;
+    }
+  }
+  impulse_.setZero(model_.nv);
+  apply_rows(problem_, wrenches_, impulse_);
+  Vec dv = Vec::Zero(model_.nv);
+  dynamics_.mass().solve(-1, impulse_.data(), wrenches_.data(), dv.data(), nullptr);
+  here_.v = v_free + dv;
+  change.impact = true;
+  return true;
+}
+
+// Prescribed velocities as their signals have them from now on; the others follow by the impulses
+// of the drives.
+bool EventIntegrator::impose_drives(std::string& why) {
+  Vec jump = Vec::Zero(model_.nv);
+  for (const Prescribed& p : actuation_.prescribed) {
+    const Coordinate& c = model_.coordinates[p.coordinate];
+    if (c.q_index < 0) continue;
+    const double r = value(p.r, here_.t);
+    if (std::abs(r - here_.q[c.q_index]) > touch * (c.rotational ? 1 : scales_.length)) {
+      why = fmt::format("the prescribed motion of '{}' jumps from {:.6g} to {:.6g}", c.name,
+                        here_.q[c.q_index], r);
+      return false;
+    }
+    here_.q[c.q_index] = r;
+    jump[c.v_index] = rate(p.r, here_.t) - here_.v[c.v_index];
+  }
+  if (jump.isZero(0)) return true;
+  forward_kinematics(model_, here_.q, here_.v, work_);
+  load_mass(model_, work_, Vec::Zero(model_.nv), mass_);
+  if (!mass_.factor()) {
+    why = "the mass matrix is singular";
+    return false;
+  }
+  Vec right(model_.nv), dv(model_.nv);
+  mass_.multiply(jump, right);
+  right = -right;
+  mass_.solve(-1, right.data(), nullptr, dv.data(), nullptr);
+  here_.v += dv + jump;
+  return true;
+}
+
+// A start that no motion could have led to.
+bool EventIntegrator::admissible_start(const EventMode& trial, std::string& why) {
+  for (const Contact& c : found_)
+    if (c.point.gap < -1e-8 * scales_.length) {
+      why = fmt::format("{} starts {:.3g} m deep in penetration",
+                        model_.name_of(Place{-1, c.key.a, c.key.b, c.key.feature}), -c.point.gap);
+      return false;
+    }
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    const Element& e = trial.elements[i];
+    const int row = now_.row[i];
+    if (row < 0 || e.kind != Element::Kind::friction || !std::isinf(e.set[0].backward)) continue;
+    if (now_.gamma[row] < -velocity_band * scales_.velocity) {
+      why = fmt::format("{} starts backwards ({:.3g} m/s), which its scales forbid",
+                        model_.name_of(e.place()), now_.gamma[row]);
+      return false;
+    }
+  }
+  return true;
+}
+
+// Velocities that the touching elements allow.
+bool EventIntegrator::settle_velocities(EventMode& trial, ModeChange& change, std::string& why) {
+  if (!impose_drives(why)) return false;
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_)) {
+    why = "the mass matrix is singular";
+    return false;
+  }
+  if (change.causes.front().cause == Cause::start && !admissible_start(trial, why)) return false;
+  change.kinetic_before = change.kinetic_after = kinetic_energy(model_, here_.v, dynamics_.work());
+  const double band = velocity_band * scales_.velocity;
+  bool closes = false;
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    const Element& e = trial.elements[i];
+    const int row = now_.row[i];
+    if (row < 0) continue;
+    if (e.kind == Element::Kind::normal) closes = closes || now_.gamma[row] < -band;
+    if (e.kind == Element::Kind::friction && std::isinf(e.set[0].backward))
+      closes = closes || now_.gamma[row] < -band;
+    if (e.kind == Element::Kind::bilateral && e.compliance == 0)
+      closes = closes || (now_.gamma.segment(row, e.rows) + dynamics_.prescribed_offset(here_.t, e))
+                                 .lpNorm<Eigen::Infinity>() > 1e3 * band;
+  }
+  if (!closes) return true;
+  if (!impact(trial, change, why)) return false;
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_)) return false;
+  change.kinetic_after = kinetic_energy(model_, here_.v, dynamics_.work());
+  return true;
+}
+
+// What the velocities say: contacts that part are open, sets that move slip.
+bool EventIntegrator::classify(EventMode& trial, std::string& why) {
+  const double band = velocity_band * scales_.velocity;
+  leaving_.clear();
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    Element& e = trial.elements[i];
+    const int row = now_.row[i];
+    if (row < 0) continue;
+    if (e.kind == Element::Kind::normal && now_.gamma[row] > band) {
+      e.closed = false;
+      if (e.is_contact()) leaving_.push_back(e.key);
+      continue;
+    }
+    for (int k = 0; k < e.sets; ++k) {
+      FrictionSet& s = e.set[k];
+      const Vec2 u = set_velocity(s, now_.gamma, row);
+      const double least = s.rows == 1 ? band : 3 * slip_band * scales_.velocity;
+      s.slips = u.norm() > least;
+      if (!s.slips) continue;
+      s.direction = u.normalized();
+      if (s.rows == 1 && u[0] < 0 && std::isinf(s.backward)) {
+        why = fmt::format("{} moves backwards ({:.3g} m/s), which its scales forbid",
+                          model_.name_of(e.place()), u[0]);
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// The inclusion at acceleration level: which of the resting elements hold, slide or open.
+bool EventIntegrator::solve_mode(EventMode& trial, std::string& why) {
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) ||
+      !dynamics_.free_motion(here_.t, here_.q, here_.v, here_.turns, trial, now_)) {
+    why = "the mass matrix is singular or a contact is lost";
+    return false;
+  }
+  const Assembly& rows = dynamics_.rows();
+  const Vec& free = dynamics_.row_free();
+  const double A =
+      std::max(scales_.acceleration, free.size() > 0 ? free.lpNorm<Eigen::Infinity>() : 0.0);
+  problem_.clear();
+  problem_.contacts.clear();
+  std::vector<int> element_of;
+  int block = 0;
+  bool open_question = false;
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    const Element& e = trial.elements[i];
+    if (now_.row[i] < 0) continue;
+    const int from = block++;
+    if (e.kind == Element::Kind::friction && e.set[0].slips) continue;  // its force is known
+    open_question = open_question || e.kind != Element::Kind::bilateral;
+    BlockSource source = rows.source[from];
+    if (e.is_contact()) source.contact = 0;
+    const int row =
+        problem_.open(law_of_element(model_, e), source, e.compliance, rows.blocks[from].length);
+    element_of.push_back(static_cast<int>(i));
+    for (int k = 0; k < e.rows; ++k) {
+      problem_.wrench_a.col(row + k) = rows.wrench_a.col(now_.row[i] + k);
+      problem_.wrench_b.col(row + k) = rows.wrench_b.col(now_.row[i] + k);
+      problem_.b[row + k] = dynamics_.bias()[now_.row[i] + k];
+      problem_.gamma_S[row + k] = 0;
+    }
+    // A slip outweighs every acceleration: the force follows its direction.
+    for (int k = 0; k < e.sets; ++k)
+      if (e.set[k].slips)
+        for (int j = 0; j < e.set[k].rows; ++j)
+          problem_.b[row + e.set[k].first + j] += 1e3 * A * e.set[k].direction[j];
+  }
+  if (!open_question) return true;
+  islands_.partition(model_, problem_);
+  while (islands_.count() > static_cast<int>(island_problems_.size()))
+    island_problems_.emplace_back();
+  AutoSolver solver;
+  solver.tolerance = 1e-11 * A;
+  const Solver chosen = solver;
+  for (int i = 0; i < islands_.count(); ++i) {
+    IslandProblem& p = island_problems_[i];
+    form_island(model_, problem_, islands_[i], chosen, dynamics_.a_free(), dynamics_.mass(), p);
+    (void)solve_island(chosen, dynamics_.mass(), p);  // only a guess: what follows judges it
+    end_rates(dynamics_.mass(), p, p.xi);
+    int row = 0;
+    for (const int b : islands_[i].blocks) {
+      const Block& k = problem_.blocks[b];
+      Element& e = trial.elements[element_of[b]];
+      const Vec force = p.Lambda.segment(row, k.rows);
+      const Vec acceleration = p.xi.segment(row, k.rows) + problem_.b.segment(k.row, k.rows);
+      row += k.rows;
+      guess(e, force, acceleration, A);
+    }
+  }
+  return true;
+}
+
+void EventIntegrator::guess(Element& e, const Vec& force, const Vec& acceleration, double A) const {
+  const double F = scales_.force;
+  if (e.kind == Element::Kind::normal && force[0] < undecided * F &&
+      acceleration[0] > undecided * A) {
+    e.closed = false;
+    return;
+  }
+  for (int k = 0; k < e.sets; ++k) {
+    FrictionSet& s = e.set[k];
+    if (s.slips) continue;
+    const Vec2 a(acceleration[s.first], s.rows == 2 ? acceleration[s.first + 1] : 0);
+    if (a.norm() <= undecided * A) continue;  // holds, or will be seen not to
+    s.slips = true;
+    s.direction = a.normalized();
+  }
+}
+
+// Follows the mode for a moment; true when it could be followed.
+bool EventIntegrator::violations(const EventMode& trial, std::vector<unsigned char>& flips) {
+  flips.assign(trial.elements.size(), 0);
+  std::vector<unsigned char> settled(trial.elements.size(), 0);
+  const EventMode kept = mode_;
+  EventMode all = trial;  // with the rows of what is open, for its rates
+  for (Element& e : all.elements)
+    if (e.kind == Element::Kind::normal) e.closed = true;
+  mode_ = trial;
+  bool followed = true;
+  for (const double moment : moments) {
+    const double h = std::min(moment * scales_.time(), 0.5 * (dynamics_.until - here_.t));
+    Vec y = Vec::Zero(y_.size());
+    y.segment(model_.nv, model_.nv) = here_.v;
+    if (!rk_.step(derivative_, here_.t, y, h)) {
+      followed = moment != moments[0];
+      break;
+    }
+    probe_.t = here_.t + h;
+    unpack(rk_.next(), probe_);
+    if (!dynamics_.prepare(probe_.t, probe_.q, probe_.v, all, sample_)) break;
+    rates_ = sample_.gamma;
+    all_rows_ = sample_.row;
+    if (!dynamics_.evaluate(probe_.t, probe_.q, probe_.v, probe_.turns, trial, sample_)) break;
+    judge(trial, flips, settled);
+  }
+  mode_ = kept;
+  return followed;
+}
+
+// Signs of the statuses a moment later.
+void EventIntegrator::judge(const EventMode& trial, std::vector<unsigned char>& flips,
+                            std::vector<unsigned char>& settled) const {
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    const Element& e = trial.elements[i];
+    const auto look = [&](int bit, double value) {
+      const auto mask = static_cast<unsigned char>(1U << bit);
+      if ((settled[i] & mask) != 0 || std::abs(value) <= sign_band) return;
+      settled[i] |= mask;
+      if (value < 0) flips[i] |= mask;
+    };
+    const int row = sample_.row[i];
+    if (e.kind == Element::Kind::normal) {
+      if (e.closed)
+        look(0, sample_.lambda[row] / scales_.force);
+      else if (all_rows_[i] >= 0)
+        look(0, rates_[all_rows_[i]] / scales_.velocity);
+    }
+    if (!e.present()) continue;
+    for (int k = 0; k < e.sets; ++k) {
+      const FrictionSet& s = e.set[k];
+      const Vec2 u = set_velocity(s, sample_.gamma, row), f = set_velocity(s, sample_.lambda, row);
+      const double normal = e.kind == Element::Kind::normal ? sample_.lambda[row] : 1;
+      if (s.slips)
+        look(k + 1, s.direction.dot(u) / scales_.velocity);
+      else
+        look(k + 1, set_margin(s, normal, f, scales_.force));
+    }
+  }
+}
+
+// Turns the statuses that do not last.
+void EventIntegrator::flip(EventMode& trial, const std::vector<unsigned char>& flips) const {
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    Element& e = trial.elements[i];
+    const int row = sample_.row[i];
+    if ((flips[i] & 1U) != 0) {
+      e.closed = !e.closed;
+      for (int k = 0; k < e.sets; ++k) e.set[k].slips = false;
+      continue;
+    }
+    for (int k = 0; k < e.sets; ++k) {
+      if ((flips[i] & (2U << k)) == 0) continue;
+      FrictionSet& s = e.set[k];
+      s.slips = !s.slips;
+      if (s.slips) s.direction = slip_direction(s, set_velocity(s, sample_.lambda, row));
+    }
+  }
+}
+
+bool EventIntegrator::explore(EventMode& trial, std::string& why) {
+  std::set<std::string> tried;
+  std::vector<unsigned char> flips, ever(trial.elements.size(), 0);
+  for (int round = 0; round < most_rounds; ++round) {
+    const bool followed = violations(trial, flips);
+    const bool lasts = std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; });
+    if (followed && lasts) return true;
+    if (!followed) break;
+    for (std::size_t i = 0; i < flips.size(); ++i) ever[i] |= flips[i];
+    tried.insert(fingerprint(trial));
+    EventMode next = trial;
+    flip(next, flips);
+    if (tried.contains(fingerprint(next))) break;
+    trial = next;
+  }
+  return enumerate(trial, ever, why);
+}
+
+// Changes that chase each other: all combinations of them.
+bool EventIntegrator::enumerate(EventMode& trial, const std::vector<unsigned char>& ever,
+                                std::string& why) {
+  std::vector<std::pair<std::size_t, unsigned char>> bits;
+  std::string places;
+  for (std::size_t i = 0; i < ever.size(); ++i)
+    for (int k = 0; k < 4; ++k)
+      if ((ever[i] & (1U << k)) != 0) {
+        bits.emplace_back(i, static_cast<unsigned char>(1U << k));
+        if (places.size() < 200)
+          places += (places.empty() ? "" : ", ") + model_.name_of(trial.elements[i].place());
+      }
+  why = fmt::format("no mode is consistent (Painleve's paradox, or contacts that contradict): {}",
+                    places.empty() ? "nothing that could change" : places);
+  if (bits.empty() || bits.size() > most_enumerated) return false;
+  const EventMode base = trial;
+  std::vector<unsigned char> flips;
+  for (unsigned choice = 0; choice < 1U << bits.size(); ++choice) {
+    std::vector<unsigned char> change(ever.size(), 0);
+    for (std::size_t b = 0; b < bits.size(); ++b)
+      if ((choice >> b & 1U) != 0) change[bits[b].first] |= bits[b].second;
+    trial = base;
+    flip(trial, change);
+    if (violations(trial, flips) &&
+        std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; }))
+      return true;
+  }
+  trial = base;
+  return false;
+}
+
+// Contacts that leave so slowly that they come back at once, again and again, are closed: of all
+// those flights together, t / (1 - ratio), nothing would be seen.
+void EventIntegrator::pass_accumulation(EventMode& trial, ModeChange& change) {
+  flight_ = infinity;
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) ||
+      !dynamics_.free_motion(here_.t, here_.q, here_.v, here_.turns, trial, now_))
+    return;
+  if (change.impact) impact_times_.push_back(here_.t);
+  if (impact_times_.size() > 3) impact_times_.erase(impact_times_.begin());
+  std::vector<char> passed(trial.elements.size(), 0);
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    const Element& e = trial.elements[i];
+    const int row = now_.row[i];
+    if (row < 0 || e.kind != Element::Kind::normal) continue;
+    const double speed = now_.gamma[row], back = -dynamics_.row_free()[row];
+    if (!(speed > velocity_band * scales_.velocity) || !(back > 0)) continue;
+    const double flight = 2 * speed / back;
+    if (!change.impact || speed > accumulation_speed * std::sqrt(back * scales_.length)) {
+      flight_ = std::min(flight_, 1.25 * flight);
+      continue;
+    }
+    double ratio = e.restitution;
+    if (ratio == 0 && impact_times_.size() == 3)
+      ratio = (impact_times_[2] - impact_times_[1]) / (impact_times_[1] - impact_times_[0]);
+    if (!(ratio >= 0 && ratio < 1)) {
+      flight_ = std::min(flight_, 1.25 * flight);
+      continue;
+    }
+    change.causes.push_back({Cause::accumulation, e.place(), here_.t + flight / (1 - ratio)});
+    passed[i] = 1;
+  }
+  if (std::none_of(passed.begin(), passed.end(), [](char p) { return p != 0; })) return;
+  EventMode held = trial;  // what comes to rest: bilateral rows and the normals that are passed
+  for (std::size_t i = 0; i < held.elements.size(); ++i) {
+    held.elements[i].closed = passed[i] != 0;
+    for (FrictionSet& s : held.elements[i].set) s.slips = true;
+  }
+  if (dynamics_.prepare(here_.t, here_.q, here_.v, held, now_))
+    (void)dynamics_.rest_rows(here_.t, held, here_.v, now_);
+}
+
+bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport& report) {
+  const EventMode before = mode_;
+  ModeChange change;
+  change.t = here_.t;
+  change.causes = std::move(causes);
+  std::string why;
+  renew_scales();
+  EventMode trial = touching();
+  if (!settle_velocities(trial, change, why)) return fail(report, why);
+  pass_accumulation(trial, change);
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !classify(trial, why) ||
+      !solve_mode(trial, why) || !explore(trial, why))
+    return fail(report, why.empty() ? "the mode has no motion" : why);
+  // Contacts that came out open are none of the mode's.
+  std::erase_if(trial.elements, [](const Element& e) { return e.is_contact() && !e.closed; });
+  std::sort(trial.elements.begin(), trial.elements.end(), [](const Element& a, const Element& b) {
+    return std::pair(a.is_contact(), a.slot) < std::pair(b.is_contact(), b.slot) ||
+           (a.is_contact() && b.is_contact() && a.key < b.key);
+  });
+  mode_ = std::move(trial);
+  if (change.impact) {
+    ++report.impacts;
+    report.least_share = std::min(report.least_share, change.share);
+    report.energy.contacts += change.kinetic_after - change.kinetic_before;
+  }
+  if (!stabilise(report)) return fail(report, "the mode has no motion");
+  renew_scales();
+  record(std::move(change), before);
+  return true;
+}
+
+void EventIntegrator::record(ModeChange change, const EventMode& before) {
+  const auto members = [](const EventMode& mode) {
+    std::vector<ModeMember> list;
+    for (const Element& e : mode.elements)
+      if (e.kind != Element::Kind::bilateral && e.present())
+        list.push_back({e.place(), status_of(e)});
+    return list;
+  };
+  change.after = members(mode_);
+  const bool told = change.impact || change.causes.front().cause == Cause::start;
+  if (told || change.after != members(before)) changes_.push_back(std::move(change));
+}
+
+}  // namespace saltus

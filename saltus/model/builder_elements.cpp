@@ -1,0 +1,112 @@
+// Runners, springs and drags of a ModelBuilder, and bodies without mass.
+#include <fmt/format.h>
+
+#include "saltus/base/error.h"
+#include "saltus/model/builder.h"
+#include "saltus/model/validate.h"
+
+namespace saltus {
+
+namespace {
+
+// Two elements of a kind never share a name: messages and run files go by it.
+template <class Specs, class Name>
+void require_new(const Specs& specs, const std::string& name, const std::string& path, Name of) {
+  require(!name.empty(), path + ".name", "expected a name");
+  for (const auto& s : specs)
+    require(of(s) != name, path + ".name", fmt::format("the name '{}' is taken", name));
+}
+
+BodyIndex find(const Model& model, const std::string& name, const std::string& path) {
+  for (int i = 0; i < model.body_count(); ++i)
+    if (model.bodies[i].name == name) return BodyIndex(i);
+  throw InputError(path, fmt::format("no body is called '{}'", name));
+}
+
+// Whether a joint between the body and the world turns it.
+bool turns(const Model& model, BodyIndex body) {
+  for (int i = body; i >= 0; i = model.bodies[i].parent) {
+    const Joint& j = model.bodies[i].joint;
+    if (!std::holds_alternative<Fixed>(j) && !std::holds_alternative<Prismatic>(j) &&
+        !std::holds_alternative<Carrier>(j) && !std::holds_alternative<PlanarCarrier>(j))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ModelBuilder& ModelBuilder::runner(const Runner& runner, const std::string& body) {
+  const std::string path = fmt::format("runners[{}]", runners_.size());
+  require_new(runners_, runner.name, path, [](const RunnerSpec& s) { return s.runner.name; });
+  check_runner(runner, planar_, path);
+  runners_.push_back({runner, body});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::spring(const Spring& spring, const std::string& a,
+                                   const std::string& b) {
+  const std::string path = fmt::format("springs[{}]", springs_.size());
+  require_new(springs_, spring.name, path, [](const SpringSpec& s) { return s.spring.name; });
+  require(a != b, path + ".between", fmt::format("expected two bodies, got '{}' twice", a));
+  check_spring(spring, planar_, path);
+  springs_.push_back({spring, a, b});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::drag(const Drag& drag, const std::string& body) {
+  const std::string path = fmt::format("drags[{}]", drags_.size());
+  require_new(drags_, drag.name, path, [](const DragSpec& s) { return s.drag.name; });
+  check_drag(drag, path);
+  drags_.push_back({drag, body});
+  return *this;
+}
+
+void ModelBuilder::add_elements(Model& model) const {
+  for (std::size_t i = 0; i < runners_.size(); ++i) {
+    Runner r = runners_[i].runner;
+    r.body = find(model, runners_[i].body, fmt::format("runners[{}].body", i));
+    r.direction.normalize();
+    r.normal.normalize();
+    model.runners.push_back(r);
+  }
+  for (std::size_t i = 0; i < springs_.size(); ++i) {
+    const SpringSpec& spec = springs_[i];
+    const std::string path = fmt::format("springs[{}].between", i);
+    Spring s = spec.spring;
+    s.a = spec.a == "world" ? world : find(model, spec.a, path);
+    s.b = spec.b == "world" ? world : find(model, spec.b, path);
+    if (!s.axis.isZero(0)) {
+      // Its force on a passes through b's point: that does no work on a body that cannot turn.
+      require(!s.a.valid() || !turns(model, s.a), path,
+              fmt::format("a spring along a fixed axis starts at a body that does not turn, '{}' "
+                          "does",
+                          spec.a));
+      s.axis.normalize();
+    }
+    model.springs.push_back(s);
+  }
+  for (std::size_t i = 0; i < drags_.size(); ++i) {
+    Drag d = drags_[i].drag;
+    d.body = find(model, drags_[i].body, fmt::format("drags[{}].body", i));
+    model.drags.push_back(d);
+  }
+}
+
+// A joint needs inertia that moves with it; a massless link may have it from what hangs on it.
+void ModelBuilder::refuse_massless(const Model& model, const std::vector<int>& order) {
+  std::vector<char> inert(model.bodies.size(), 1);
+  for (const Coordinate& c : model.coordinates)
+    if (c.v_index >= 0 && c.dof.armature > 0) inert[c.body] = 0;
+  for (int i = model.body_count() - 1; i >= 0; --i) {
+    const Body& b = model.bodies[i];
+    if (!b.inertia.isZero(0)) inert[i] = 0;
+    if (!inert[i] && b.parent.valid()) inert[b.parent] = 0;
+    if (inert[i] && b.nv > 0)
+      throw InputError(fmt::format("bodies[{}].mass", order[i]),
+                       "expected a positive number, got 0: nothing with mass or inertia moves "
+                       "with this joint");
+  }
+}
+
+}  // namespace saltus
