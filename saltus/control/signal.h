@@ -43,7 +43,7 @@ struct Sum {
 };
 
 [[nodiscard]] double value(const Signal& signal, double t);
-[[nodiscard]] double rate(const Signal& signal, double t);  // right-hand derivative
+[[nodiscard]] double rate(const Signal& signal, double t);          // right-hand derivative
 [[nodiscard]] double acceleration(const Signal& signal, double t);  // of that
 // The first time after t at which the value or a derivative jumps; infinity if there is none. A
 // time that `value` takes for reached at t does not come again.

@@ -5,8 +5,8 @@
 
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/joint_kinematics.h"
-#include "saltus/lie/so3.h"
 #include "saltus/dynamics/joint_motion.h"
+#include "saltus/lie/so3.h"
 
 namespace saltus {
 

@@ -68,8 +68,9 @@ void EventIntegrator::renew_scales() {
   }
   const double g = model_.gravity.norm();
   const double least = g > 0 ? g : scales_.length;  // no gravity: one length a second squared
-  scales_.acceleration = std::max(strongest, 1e-3 * least);
   scales_.velocity = std::max(fastest, 1e-2 * std::sqrt(least * scales_.length));
+  // Accelerations may vanish at the very event; what a step resolves tells how fast things change.
+  scales_.acceleration = std::max({strongest, 1e-3 * least, 0.1 * scales_.velocity / pace_});
   scales_.force = std::max(now_.force, 1e-2 * model_.total_mass() * scales_.acceleration);
 }
 
@@ -83,14 +84,15 @@ EventMode EventIntegrator::touching() {
     if (e.kind != Element::Kind::normal || e.closed) continue;
     const BlockSlot& s = model_.slots[e.slot];
     const JointDof& dof = model_.coordinates[s.index].dof;
-    const double x = coordinate_value(model_, work_, here_.q, here_.turns, CoordinateIndex(s.index));
+    const double x =
+        coordinate_value(model_, work_, here_.q, here_.turns, CoordinateIndex(s.index));
     e.closed = (s.feature == 1 ? dof.upper - x : x - dof.lower) <= touch * scales_.length;
   }
   finder_.find(model_, work_, touch * scales_.length, found_);
   for (const Contact& c : found_) {
-    const auto old = std::find_if(mode_.elements.begin(), mode_.elements.end(), [&](const Element& e) {
-      return e.is_contact() && e.key == c.key;
-    });
+    const auto old =
+        std::find_if(mode_.elements.begin(), mode_.elements.end(),
+                     [&](const Element& e) { return e.is_contact() && e.key == c.key; });
     Element e = old != mode_.elements.end() ? *old : contact_element(model_, c.key, c.law);
     e.closed = true;
     trial.elements.push_back(e);
@@ -444,7 +446,8 @@ bool EventIntegrator::explore(EventMode& trial, std::string& why) {
   std::vector<unsigned char> flips, ever(trial.elements.size(), 0);
   for (int round = 0; round < most_rounds; ++round) {
     const bool followed = violations(trial, flips);
-    const bool lasts = std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; });
+    const bool lasts =
+        std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; });
     if (followed && lasts) return true;
     if (!followed) break;
     for (std::size_t i = 0; i < flips.size(); ++i) ever[i] |= flips[i];
@@ -535,6 +538,9 @@ bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport&
   change.t = here_.t;
   change.causes = std::move(causes);
   std::string why;
+  if (now_.a.size() == 0 &&
+      !dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_))
+    return fail(report, "the mass matrix is singular");
   renew_scales();
   EventMode trial = touching();
   if (!settle_velocities(trial, change, why)) return fail(report, why);

@@ -110,8 +110,7 @@ void EventIntegrator::set_tolerances() {
   for (int i = 0; i < nv; ++i) {
     const double unit = model_.rotational[i] ? 1 / scales_.length : 1;
     scale_[i] = options_.tolerance * scales_.length * unit;
-    scale_[nv + i] =
-        options_.tolerance * std::max(scales_.velocity * unit, std::abs(here_.v[i]));
+    scale_[nv + i] = options_.tolerance * std::max(scales_.velocity * unit, std::abs(here_.v[i]));
   }
 }
 
@@ -271,10 +270,10 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
     const bool whole = h >= end - here_.t;
     const bool stepped = rk_.step(derivative_, here_.t, y_, h);
     const double error = stepped ? rk_.error(scale_) : infinity;
-    const double factor =
-        error > 0 ? std::clamp(safety * std::pow(error, -1.0 / RungeKutta8::order), least_factor,
-                               most_factor)
-                  : most_factor;
+    const double factor = error > 0
+                              ? std::clamp(safety * std::pow(error, -1.0 / RungeKutta8::order),
+                                           least_factor, most_factor)
+                              : most_factor;
     if (!(error <= 1)) {
       ++report.rejected;
       h *= std::isfinite(error) ? std::min(factor, 0.8) : 0.25;
@@ -286,7 +285,6 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
       return fail(report, "the motion cannot be continued: the step size went to zero");
     }
     ++report.steps;
-    if (getenv("EVDBG")) fmt::print("step t={:.15g} h={:.3g} err={:.2e} pace={:.3g} rej={} F={:.3g} V={:.3g} A={:.3g} lam={:.3g}\n", here_.t, h, error, pace_, report.rejected, scales_.force, scales_.velocity, scales_.acceleration, now_.force);
     const double t_next = whole ? end : here_.t + h;
     if (!rk_.prepare_dense(derivative_)) return fail(report, "no dense output");
     const std::optional<Crossing> crossing = first_crossing(here_.t, t_next);

@@ -1,12 +1,12 @@
 // The event-driven integrator: exact in time (DESIGN section 5).
 //
 // Between events the motion of one mode (event_dynamics.h) is integrated by a Runge-Kutta method of
-// order 8 in exponential coordinates about the start of the step; kept rows are put to rest and kept
-// gaps closed after each. Guards (gaps, normal forces, forces of sticking sets, slip velocities) are
-// watched on the dense output; the first zero is polished by stepping to it again. There all
-// simultaneous changes are resolved together (event_decide.cpp): impacts by the scene's law, then the
-// mode problem at acceleration level, then, where forces and accelerations both vanish, by what they
-// do a moment later (docs/events.md).
+// order 8 in exponential coordinates about the start of the step; kept rows are put to rest and
+// kept gaps closed after each. Guards (gaps, normal forces, forces of sticking sets, slip
+// velocities) are watched on the dense output; the first zero is polished by stepping to it again.
+// There all simultaneous changes are resolved together (event_decide.cpp): impacts by the scene's
+// law, then the mode problem at acceleration level, then, where forces and accelerations both
+// vanish, by what they do a moment later (docs/events.md).
 #pragma once
 #include <optional>
 #include <string>
@@ -185,10 +185,10 @@ class EventIntegrator {
 
   bool begun_ = false;
   EventMode mode_;
-  Instant here_;            // the last accepted instant
+  Instant here_;  // the last accepted instant
   Evaluation now_, trial_evaluation_, sample_;
   EventScales scales_;
-  double pace_ = infinity;  // last step's size [s]
+  double pace_ = infinity;    // last step's size [s]
   double flight_ = infinity;  // a contact that just left comes back after this [s]
   std::vector<ContactKey> leaving_;
   std::vector<double> impact_times_;

@@ -143,8 +143,8 @@ void ModeDynamics::joint_forces(double at, VecIn q, VecIn v, const std::vector<s
     const CoordinateIndex c = m.coordinate;
     const double x = coordinate_value(model_, work_, q, turns, c);
     const double w = coordinate_rate(model_, work_, v, c);
-    const double asked = m.kp * (value(m.reference, at) - x) +
-                         m.kd * (rate(m.reference, at) - w) + value(m.torque, at);
+    const double asked = m.kp * (value(m.reference, at) - x) + m.kd * (rate(m.reference, at) - w) +
+                         value(m.torque, at);
     const double force = std::clamp(asked, -m.limit, m.limit);
     motor_[c] += force;
     add_power(out, Power::motors, force * w);
@@ -372,8 +372,7 @@ double ModeDynamics::column_rate(int block, int row) const {
     return body >= 0 &&
            (model_.tree[body] == column_trees_[0] || model_.tree[body] == column_trees_[1]);
   };
-  if (s.velocity >= 0)
-    return moved(model_.v_body[s.velocity]) ? s.sign * column_[s.velocity] : 0.0;
+  if (s.velocity >= 0) return moved(model_.v_body[s.velocity]) ? s.sign * column_[s.velocity] : 0.0;
   double sum = 0;
   if (moved(s.b)) sum += rows_.wrench_b.col(row).dot(column_twist_[s.b]);
   if (moved(s.a)) sum += rows_.wrench_a.col(row).dot(column_twist_[s.a]);

@@ -23,14 +23,14 @@ inline constexpr int powers = static_cast<int>(Power::count);
 
 // What a mode's motion is at one instant.
 struct Evaluation {
-  Vec a;                       // accelerations
-  Vec lambda;                  // force of every row [N] ([N m])
-  Vec gamma;                   // its velocity
-  Vec gamma_dot;               // and acceleration
-  std::vector<int> row;        // first row of each element, or -1 where it is open
+  Vec a;                 // accelerations
+  Vec lambda;            // force of every row [N] ([N m])
+  Vec gamma;             // its velocity
+  Vec gamma_dot;         // and acceleration
+  std::vector<int> row;  // first row of each element, or -1 where it is open
   std::array<double, powers> power{};
-  double force = 0;            // largest |lambda|
-  int lost = -1;               // an element whose contact has no such feature any more
+  double force = 0;  // largest |lambda|
+  int lost = -1;     // an element whose contact has no such feature any more
 };
 
 class ModeDynamics {
@@ -98,7 +98,7 @@ class ModeDynamics {
   Islands islands_;
   std::vector<Contact> contacts_, shifted_contacts_;  // per element
   std::vector<int> shifted_first_;
-  std::vector<int> element_of_;     // per block of rows_
+  std::vector<int> element_of_;  // per block of rows_
   std::vector<Vec6> wrenches_, column_wrench_, twists_, column_twist_, shifted_twists_;
   Vec tau_, rhs_, a_free_, a_given_, column_, column_rhs_, impulse_, zero_, shifted_q_;
   Vec row_free_, zeta_, lambda_scratch_;

@@ -48,21 +48,20 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
         out.push_back(
             {GuardKind::stick, i, k, {}, set_margin(s, normal, f, scales_.force), force_band});
       } else if (s.rows == 1) {
-        out.push_back({GuardKind::slip, i, k, {}, s.direction[0] * u[0] / scales_.velocity,
-                       velocity_band});
+        out.push_back(
+            {GuardKind::slip, i, k, {}, s.direction[0] * u[0] / scales_.velocity, velocity_band});
       } else {
-        out.push_back({GuardKind::slip, i, k, {}, u.norm() / scales_.velocity - slip_band,
-                       2 * slip_band});
+        out.push_back(
+            {GuardKind::slip, i, k, {}, u.norm() / scales_.velocity - slip_band, 2 * slip_band});
       }
     }
   }
   if (model_.contact_laws.empty()) return true;
   finder_.find(model_, dynamics_.work(), 0.1 * scales_.length, found_);
   for (const Contact& c : found_) {
-    const bool closed = std::any_of(mode_.elements.begin(), mode_.elements.end(),
-                                    [&](const Element& e) {
-                                      return e.is_contact() && e.closed && e.key == c.key;
-                                    });
+    const bool closed =
+        std::any_of(mode_.elements.begin(), mode_.elements.end(),
+                    [&](const Element& e) { return e.is_contact() && e.closed && e.key == c.key; });
     if (!closed)
       out.push_back({GuardKind::gap, -1, -1, c.key, c.point.gap / scales_.length, gap_band});
   }
@@ -122,8 +121,8 @@ std::optional<EventIntegrator::Crossing> EventIntegrator::cross(const Guard& lik
     const Guard* g = find(samples_[k], like);
     return g ? g->value : 0.1;
   };
-  const bool leaves = like.element < 0 && std::find(leaving_.begin(), leaving_.end(), like.key) !=
-                                              leaving_.end();
+  const bool leaves =
+      like.element < 0 && std::find(leaving_.begin(), leaving_.end(), like.key) != leaving_.end();
   bool armed = !leaves && at(0) > like.band;
   const auto crossing = [&](double level, double low, double high) {
     return Crossing{root(like, level, low, high), like, level};
@@ -186,8 +185,7 @@ bool EventIntegrator::polish(Crossing& c, double& t, Vec& y) {
       slope_step > 0
           ? (value_on_step(c.guard, c.t) - value_on_step(c.guard, c.t - slope_step)) / slope_step
           : 0;
-  for (int i = 0; i < 3; ++i) {
-    if (!(t > here_.t)) break;
+  for (int i = 0; t > here_.t; ++i) {
     y_.setZero();
     y_.segment(model_.nv, model_.nv) = here_.v;
     if (!rk_.step(derivative_, here_.t, y_, t - here_.t)) return false;
@@ -196,19 +194,18 @@ bool EventIntegrator::polish(Crossing& c, double& t, Vec& y) {
     unpack(y, probe_);
     if (!guards_at(probe_, guard_scratch_)) return false;
     const Guard* g = find(guard_scratch_, c.guard);
-    if (!g || slope == 0) return true;
+    if (!g || slope == 0 || i == 3) return true;
     const double shift = (g->value - c.level) / slope;
     if (!(std::abs(shift) < 0.01 * (t - here_.t)) ||
         std::abs(shift) <= 2e-16 * std::max(1.0, std::abs(t)))
       return true;
     t -= shift;
   }
-  return true;
+  return false;
 }
 
 bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
   ++report.events;
-  if (getenv("EVDBG")) printf("event at %.17g kind %d el %d level %g\n", crossing.t, (int)crossing.guard.kind, crossing.guard.element, crossing.level);
   double t = crossing.t;
   Vec y = Vec::Zero(y_.size());
   y.segment(model_.nv, model_.nv) = here_.v;

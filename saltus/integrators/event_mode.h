@@ -32,14 +32,14 @@ struct FrictionSet {
 struct Element {
   enum class Kind : unsigned char { bilateral, normal, friction };
   Kind kind = Kind::friction;
-  int slot = -1;           // of Model::slots, or
-  ContactKey key;          // a contact of these shapes
-  int law = -1;            // and its law
+  int slot = -1;   // of Model::slots, or
+  ContactKey key;  // a contact of these shapes
+  int law = -1;    // and its law
   int rows = 1;
-  double compliance = 0;   // 1 / armature of a cut coordinate [1/kg]
+  double compliance = 0;  // 1 / armature of a cut coordinate [1/kg]
   double restitution = 0;
-  bool closed = false;     // of a normal
-  bool position = false;   // kept at position level: not so edges and scales
+  bool closed = false;    // of a normal
+  bool position = false;  // kept at position level: not so edges and scales
   int sets = 0;
   std::array<FrictionSet, 3> set;
 
@@ -65,8 +65,8 @@ struct EventMode {
 // How far inside the set a force is: 1 at its boundary, below 1 inside. For a set of radius zero
 // any force is infinitely far out.
 [[nodiscard]] double gauge(const FrictionSet& set, const Vec2& force);
-// How much room a force has to the boundary of its set, in shares of `scale` (two rows under a given
-// load: of the set).
+// How much room a force has to the boundary of its set, in shares of `scale` (two rows under a
+// given load: of the set).
 [[nodiscard]] double set_margin(const FrictionSet& set, double normal, const Vec2& force,
                                 double scale);
 // The slip direction for which `force` lies on the boundary.

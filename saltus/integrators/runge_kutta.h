@@ -1,5 +1,5 @@
-// Dormand and Prince's embedded Runge-Kutta pair of order 8 (error estimates of orders 5 and 3) with
-// dense output of order 7 (Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I,
+// Dormand and Prince's embedded Runge-Kutta pair of order 8 (error estimates of orders 5 and 3)
+// with dense output of order 7 (Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I,
 // section II.10). Plain vectors: what they mean is the caller's.
 #pragma once
 #include <array>
@@ -20,8 +20,8 @@ class RungeKutta8 {
   // The step from (t, y) to (t + h, next()). False when a derivative is missing.
   [[nodiscard]] bool step(const Derivative& f, double t, const Vec& y, double h);
   [[nodiscard]] const Vec& next() const { return next_; }
-  // Largest share of its tolerance that an entry's error estimate takes; `scale` is the tolerance of
-  // each entry, 0 for those that do not count.
+  // Largest share of its tolerance that an entry's error estimate takes; `scale` is the tolerance
+  // of each entry, 0 for those that do not count.
   [[nodiscard]] double error(const Vec& scale) const;
   // Three more stages; then interpolate() is valid on the whole step.
   [[nodiscard]] bool prepare_dense(const Derivative& f);
