@@ -65,8 +65,7 @@ void Stepper::smooth_velocity_of_joints() {
       if (w.problems[k].route == Route::dense)
         add_joint_impulses(m, w.islands[k], w.problems[k], w.v_E);
     w.v_E = 0.5 * (s.v + w.v_E);
-    move_links(m, w.q_W, w.v_E, w.work);
-    free_velocity();
+    free_velocity(w.v_E);
     if (settled(1e-14, last)) break;
   }
   for (int i = 0; i < w.islands.count(); ++i)

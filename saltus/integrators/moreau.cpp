@@ -10,6 +10,7 @@ namespace saltus {
 
 StepWorkspace::StepWorkspace(const Model& model)
     : work(model),
+      planar_bias(model),
       finder(model),
       assembly(model),
       islands(model),

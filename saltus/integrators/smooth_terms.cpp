@@ -57,16 +57,16 @@ void Stepper::start() {  // q_M = q_S (+) dt/2 v_S
 }
 
 void Stepper::read_motors() {
+  const double at = o.motors == MotorScheme::midpoint ? t.M
+                    : o.motors == MotorScheme::end    ? t.E
+                                                      : t.S;
   for (MotorCommand& c : w.commands) c = MotorCommand{};
   for (const Motor& a : act.motors) {
     MotorCommand& c = w.commands[a.coordinate];
     c.kp = a.kp;
     c.kd = a.kd;
-    const double at[3] = {t.S, t.M, t.E};
-    for (int i = 0; i < 3; ++i) {
-      c.reference[i] = value(a.reference, at[i]);
-      c.rate[i] = rate(a.reference, at[i]);
-    }
+    c.reference = value(a.reference, at);
+    c.rate = rate(a.reference, at);
     c.torque = value(a.torque, t.M);
     c.limit = a.limit;
   }
@@ -138,9 +138,19 @@ void Stepper::user_forces() {
   if (act.user) act.user(m, w.work, t.M, w.q_M, s.v, w.tau_user, w.work.external);
 }
 
+// What the bias needs of the mid-point.
+void Stepper::load_bias() {
+  if (PlanarBias::holds(m, w.work)) w.planar_bias.load(m, w.work);
+}
+
 // v_free for the bias at the mean velocity v_mean: M' (v_free - v_S) = impulses.
-void Stepper::free_velocity() {
-  bias_force(m, w.work);
+void Stepper::free_velocity(VecIn v_mean) {
+  if (PlanarBias::holds(m, w.work)) {
+    w.planar_bias.compute(m, v_mean, w.work.tau_bias);
+  } else {
+    renew_velocities(m, v_mean, w.work);
+    bias_force(m, w.work);
+  }
   w.impulse = w.start_impulse + o.dt * (w.tau_user - w.work.tau_bias);
   w.rhs = w.impulse;
   if (m.any_prescribed) {
@@ -156,12 +166,14 @@ void Stepper::free_velocity() {
   if (m.any_prescribed) w.v_free += w.drive;
 }
 
-// The fixed point has been reached, or the changes no longer shrink: rounding, which on a chain
-// of a thousand links is a thousand times that of one.
+// The fixed point has been reached: changes shrink by their own ratio, and the next one would be
+// below the tolerance. Or they no longer shrink: rounding, which on a chain of a thousand links is
+// a thousand times that of one.
 bool Stepper::settled(double tolerance, double& last) const {
   const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
-  const bool done =
-      !(change > tolerance * (1 + w.v_free.lpNorm<Eigen::Infinity>())) || !(change < 0.9 * last);
+  const double ratio = last < infinity ? change / last : 1;
+  const bool done = !(ratio * change > tolerance * (1 + w.v_free.lpNorm<Eigen::Infinity>())) ||
+                    !(ratio < 0.9 || last == infinity);
   last = change;
   return done;
 }
@@ -169,13 +181,13 @@ bool Stepper::settled(double tolerance, double& last) const {
 // The implicit mid-point of the smooth terms by fixed-point iteration: contraction factor
 // O(dt |v|), so a few rounds reach rounding.
 void Stepper::smooth_velocity() {
-  free_velocity();
+  load_bias();
+  free_velocity(s.v);
   double last = infinity;
   for (int i = 0; i < 12; ++i) {
     w.v_before = w.v_free;
     w.v_E = 0.5 * (s.v + w.v_free);
-    move_links(m, w.q_W, w.v_E, w.work);
-    free_velocity();
+    free_velocity(w.v_E);
     if (settled(1e-15, last)) break;
   }
 }

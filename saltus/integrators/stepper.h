@@ -28,7 +28,8 @@ struct Stepper {
   void joint_terms();
   void cut_impulses();
   void user_forces();
-  void free_velocity();
+  void load_bias();
+  void free_velocity(VecIn v_mean);
   [[nodiscard]] bool settled(double tolerance, double& last) const;
   void smooth_velocity();
 

@@ -16,6 +16,7 @@ void size_data(const ForestShape& s, ForestData<D>& k) {
   using V = typename ForestData<D>::V;
   for (auto* x : {&k.shift, &k.p, &k.a}) x->assign(n, V::Zero());
   k.A.assign(n, ForestData<D>::M::Zero());
+  k.Omega.assign(n, ForestData<D>::M::Zero());
   for (auto* x : {&k.S, &k.S_free}) x->setZero(D, s.unknowns);
   for (Vec* x : {&k.d, &k.d_free, &k.u}) x->setZero(s.unknowns);
   k.free.setOnes(s.unknowns);
@@ -24,6 +25,7 @@ void size_data(const ForestShape& s, ForestData<D>& k) {
     h.U.setZero(D, s.unknowns);
     h.U_left.setZero(D, s.unknowns);
     h.D_inv.setZero(6, s.unknowns);
+    h.Psi.assign(n, ForestData<D>::M::Zero());
   }
 }
 
@@ -75,16 +77,56 @@ void Forest::hold(int unknown) {
 
 void Forest::Extra::clear(int begin, int end, int first, int last) {
   for (int i = begin; i < end; ++i) {
-    if (touched[i]) A[i].setZero();
+    if (touched[i]) {
+      if (planar.empty())
+        A[i].setZero();
+      else
+        planar[i].setZero();
+    }
     touched[i] = 0;
   }
   d.segment(first, last - first).setZero();
   symmetric = true;
 }
 
+namespace {
+
+template <int D, int N>
+void add_outer(const Mat6& K, const Mat6X& from, int column, Eigen::Matrix<double, D, D>& A) {
+  Eigen::Matrix<double, D, N> W, WK;
+  for (int i = 0; i < N; ++i) W.col(i) = narrow<D>(from.col(column + i));
+  WK.noalias() = W * K.topLeftCorner<N, N>();
+  A.noalias() += WK * W.transpose();
+}
+
+}  // namespace
+
+void Forest::Extra::add(int node, const Mat6& K, int n, const Mat6X& W, int column) {
+  touched[node] = 1;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) symmetric = symmetric && K(i, j) == K(j, i);
+  const auto add_to = [&]<int D>(Eigen::Matrix<double, D, D>& sum) {
+    switch (n) {
+      case 1: return add_outer<D, 1>(K, W, column, sum);
+      case 2: return add_outer<D, 2>(K, W, column, sum);
+      case 3: return add_outer<D, 3>(K, W, column, sum);
+      case 4: return add_outer<D, 4>(K, W, column, sum);
+      case 5: return add_outer<D, 5>(K, W, column, sum);
+      default: return add_outer<D, 6>(K, W, column, sum);
+    }
+  };
+  if (planar.empty())
+    add_to(A[node]);
+  else
+    add_to(planar[node]);
+}
+
 Forest::Extra Forest::make_extra() const {
   Extra e;
-  e.A.assign(shape_.parent.size(), Mat6::Zero());
+  if (shape_.planar)
+    e.planar.assign(shape_.parent.size(), Mat3::Zero());
+  else
+    e.A.assign(shape_.parent.size(), Mat6::Zero());
   e.touched.assign(shape_.parent.size(), 0);
   e.d.setZero(shape_.unknowns);
   return e;

@@ -91,6 +91,22 @@ inline void add_shifted(const Vec3& r, const Mat3& A, Mat3& B) {
   }
 }
 
+// A <- A T: every row is a wrench's, from the node's origin to the parent's.
+inline void shift_columns(const Vec6& r, Mat6& A) {
+  A.col(3) += r[1] * A.col(2) - r[2] * A.col(1);
+  A.col(4) += r[2] * A.col(0) - r[0] * A.col(2);
+  A.col(5) += r[0] * A.col(1) - r[1] * A.col(0);
+}
+inline void shift_columns(const Vec3& r, Mat3& A) { A.col(2) += r[0] * A.col(1) - r[1] * A.col(0); }
+
+template <int D>
+const Eigen::Matrix<double, D, D>& part(const Forest::Extra& extra, int node) {
+  if constexpr (D == 6)
+    return extra.A[node];
+  else
+    return extra.planar[node];
+}
+
 // --- the sweeps, over the dimension and the unknowns of a node --------------------------------
 
 // Calls f with the number of unknowns as a constant.
@@ -136,10 +152,10 @@ struct Sweeps {
       : s(shape), k(data), h(data.factor[with_extra ? 1 : 0]) {}
 
   int factor(int begin, int end, const Forest::Extra* extra) {
-    const bool symmetric = !extra || extra->symmetric;
+    h.symmetric = !extra || extra->symmetric;
     for (int i = begin; i < end; ++i) {
       h.IA[i] = k.A[i];
-      if (extra && extra->touched[i]) h.IA[i] += narrow_matrix<D>(extra->A[i]);
+      if (extra && extra->touched[i]) h.IA[i] += part<D>(*extra, i);
     }
     for (int i = end - 1; i >= begin; --i) {
       const int first = s.first[i], parent = s.parent[i];
@@ -159,74 +175,102 @@ struct Sweeps {
           double* inverse = h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first);
           if (!invert_pivot<N>(P, inverse)) return false;
           auto U_left = h.U_left.template middleCols<N>(first);
-          if (symmetric)
+          if (h.symmetric)
             U_left = U;
           else
             U_left.noalias() = I.transpose() * S;
           if (parent >= 0) {
-            const Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> inv(
-                inverse);
+            const auto inv = pivot<N>(first);
             Eigen::Matrix<double, D, N> UD;
             UD.noalias() = U * inv;
             I.noalias() -= UD * U_left.transpose();
+            UD.noalias() = S * inv;
+            h.Psi[i].noalias() = -UD * U_left.transpose();
           }
+        } else {
+          h.Psi[i].setZero();
         }
         return true;
       });
       if (!ok) return first;
-      if (parent >= 0) add_shifted(k.shift[i], I, h.IA[parent]);
+      if (parent < 0) continue;
+      h.Psi[i].diagonal().array() += 1;
+      shift_columns(k.shift[i], h.Psi[i]);
+      add_shifted(k.shift[i], I, h.IA[parent]);
     }
     return -1;
   }
 
+  // The inverse pivot of a node by its first unknown.
+  template <int N>
+  auto pivot(int first) const {
+    return Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>>(
+        h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first));
+  }
+
   void backward(int i, const double* b) {
     const int first = s.first[i], parent = s.parent[i];
-    V p = k.p[i];
+    const V p = k.p[i];
+    V on = V::Zero();  // what the forces on the unknowns send to the parent
     by_size(s.dim[i], [&](auto size) {
       constexpr int N = decltype(size)::value;
       if constexpr (N > 0) {
-        Eigen::Matrix<double, N, 1> u;
+        using VN = Eigen::Matrix<double, N, 1>;
+        VN u, given = VN::Zero();
         u.noalias() = -(k.S_free.template middleCols<N>(first).transpose() * p);
         if (b)
-          for (int n = 0; n < N; ++n) u[n] += k.free[first + n] * b[first + n];
-        k.u.template segment<N>(first) = u;
-        if (parent >= 0) {
-          const Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> inv(
-              h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first));
-          const Eigen::Matrix<double, N, 1> y = inv * u;
-          p.noalias() += h.U.template middleCols<N>(first) * y;
+          for (int n = 0; n < N; ++n) given[n] = k.free[first + n] * b[first + n];
+        k.u.template segment<N>(first) = u + given;
+        if (parent < 0) return true;
+        if (!h.symmetric) given += u;  // and all that Psi' does not do
+        if (b || !h.symmetric) {
+          const VN y = pivot<N>(first) * given;
+          on.noalias() = h.U.template middleCols<N>(first) * y;
         }
       }
       return true;
     });
-    if (parent >= 0) k.p[parent] += shift_wrench(k.shift[i], p);
+    if (parent < 0) return;
+    V sum = h.symmetric ? V(h.Psi[i].transpose() * p) : shift_wrench(k.shift[i], p);
+    if (b || !h.symmetric) sum += shift_wrench(k.shift[i], on);
+    k.p[parent] += sum;
   }
 
   // x points at the unknown 0 of the forest.
   void forward(int i, double* x) {
     const int first = s.first[i], parent = s.parent[i];
-    V a = parent >= 0 ? shift_twist(k.shift[i], k.a[parent]) : V(V::Zero());
+    V a = V::Zero(), carried = V::Zero();
+    if (parent >= 0) {
+      carried = shift_twist(k.shift[i], k.a[parent]);
+      a.noalias() = h.Psi[i] * k.a[parent];
+    }
     by_size(s.dim[i], [&](auto size) {
       constexpr int N = decltype(size)::value;
       if constexpr (N > 0) {
-        Eigen::Matrix<double, N, 1> u = k.u.template segment<N>(first);
-        u.noalias() -= h.U_left.template middleCols<N>(first).transpose() * a;
-        const Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> inv(
-            h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first));
-        Eigen::Map<Eigen::Matrix<double, N, 1>> out(x + first);
-        out.noalias() = inv * u;
-        a.noalias() += k.S_free.template middleCols<N>(first) * out;
+        using VN = Eigen::Matrix<double, N, 1>;
+        const VN u = k.u.template segment<N>(first);
+        const auto inv = pivot<N>(first);
+        const VN own = inv * u;
+        a.noalias() += k.S_free.template middleCols<N>(first) * own;
+        VN left;
+        left.noalias() = h.U_left.template middleCols<N>(first).transpose() * carried;
+        Eigen::Map<VN>(x + first) = own - inv * left;
       }
       return true;
     });
     k.a[i] = a;
   }
 
+  // From the wrenches -p of the nodes (and b) to x and the twists a.
+  void sweep(int begin, int end, const double* b, double* x) {
+    for (int i = end - 1; i >= begin; --i) backward(i, b);
+    for (int i = begin; i < end; ++i) forward(i, x);
+  }
+
   void solve(int begin, int end, const double* b, const Vec6* f, double* x,
              std::vector<Vec6>* twist) {
     for (int i = begin; i < end; ++i) k.p[i] = f ? V(-narrow<D>(f[i])) : V(V::Zero());
-    for (int i = end - 1; i >= begin; --i) backward(i, b);
-    for (int i = begin; i < end; ++i) forward(i, x);
+    sweep(begin, end, b, x);
     if (twist)
       for (int i = begin; i < end; ++i) (*twist)[i] = widen<D>(k.a[i]);
   }
