@@ -12,6 +12,7 @@
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/joint_kinematics.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/planar_bias.h"
 #include "tests/support/check.h"
 #include "tests/support/random_model.h"
 
@@ -54,6 +55,50 @@ Mat6X body_jacobian(const Scene& s, int body) {
 }
 
 constexpr double h = 1e-3;  // of differences of order 8: truncation below rounding, 1e-13 a unit
+
+// Velocities alone, at a configuration that stays: as if all had been computed again.
+TEST(Kinematics, VelocitiesRenewed) {
+  Worst difference("velocities, of the largest", 100 * eps);
+  for (const auto seed : seeds(1, 100)) {
+    Random random(seed);
+    Scene s(random, ForestOptions{});
+    const Vec v = random.vector(s.model.nv);
+    renew_velocities(s.model, v, s.work);
+    const std::vector<LinkMotion> renewed = s.work.motion;
+    move_links(s.model, s.state.q, v, s.work);
+    for (std::size_t i = 1; i < renewed.size(); ++i) {
+      const LinkMotion &a = renewed[i], &b = s.work.motion[i];
+      difference.add((a.w - b.w).norm() / (1 + b.w.norm()), seed);
+      difference.add((a.v - b.v).norm() / (1 + b.v.norm()), seed);
+      difference.add((a.c_linear - b.c_linear).norm() / (1 + b.c_linear.norm()), seed);
+      difference.add((a.c_angular - b.c_angular).norm() / (1 + b.c_angular.norm()), seed);
+    }
+  }
+}
+
+// The bias in the plane is that of space, with gravity and wrenches from outside.
+TEST(Bias, OfThePlane) {
+  Worst difference("tau_bias, of the largest", 1e-13);
+  for (const auto seed : seeds(1, 200)) {
+    Random random(seed);
+    ForestOptions options;
+    options.kinds = test::Kinds::planar;
+    options.most_bodies = 12;
+    Scene s(random, options);
+    if (!PlanarBias::holds(s.model, s.work)) continue;
+    for (Vec6& F : s.work.external) F = random.vector(6);
+    PlanarBias planar(s.model);
+    planar.load(s.model, s.work);
+    const Vec v = random.vector(s.model.nv);
+    Vec tau(s.model.nv);
+    planar.compute(s.model, v, tau);
+    move_links(s.model, s.state.q, v, s.work);
+    bias_force(s.model, s.work);
+    const double largest = 1 + s.work.tau_bias.lpNorm<Eigen::Infinity>();
+    if (s.model.nv > 0)
+      difference.add((tau - s.work.tau_bias).lpNorm<Eigen::Infinity>() / largest, seed);
+  }
+}
 
 // --- Joints
 // ---------------------------------------------------------------------------------------

@@ -62,11 +62,52 @@ TEST(Forest, IsTheMassMatrix) {
       p.forest.solve(-1, x.data(), nullptr, y.data(), nullptr);
       const Mat inverse_M = p.M.inverse();
       inverse.add((y - inverse_M * x).norm() * least * least / (most * x.norm()), seed);
-      std::vector<Mat6> Omega(p.model.bodies.size());
-      p.forest.compliance(Omega);
+      p.forest.compliance();
       for (int k = 0; k < p.model.nv; ++k)
-        own.add(std::abs(p.forest.compliance_of(k, Omega) - inverse_M(k, k)) * least, seed);
+        own.add(std::abs(p.forest.compliance_of(k) - inverse_M(k, k)) * least, seed);
     }
+}
+
+// (M + sum J' w K w' J + diag(d))^-1 b, K symmetric or not, by the residual of the dense matrix.
+TEST(Forest, SolvesWithAnExtra) {
+  Worst residual("(M + extra) x - b, of its terms", 1e-11);
+  for (const bool planar : {true, false})
+    for (const bool symmetric : {true, false})
+      for (const auto seed : seeds(1, 100)) {
+        Random random(seed);
+        Pair p(random, planar);
+        const int nv = p.model.nv, bodies = p.model.body_count();
+        if (nv == 0) continue;
+        Mat H = p.M;
+        Forest::Extra extra = p.forest.make_extra();
+        for (int i = 0; i < bodies; ++i) {
+          const int n = 1 + static_cast<int>(seed + i) % 3;
+          Mat6X W(6, 4);
+          for (int c = 0; c < 4; ++c) W.col(c) = random.vector(6);
+          Mat6 K = Mat6::Zero();
+          const Mat A = random.vector(n * n).reshaped(n, n);
+          // Positive in its symmetric part, as a Newton step's is.
+          K.topLeftCorner(n, n) = A * A.transpose() + 0.1 * Mat::Identity(n, n);
+          if (!symmetric && n > 1) {
+            K(0, 1) += 0.1;
+            K(1, 0) -= 0.1;
+          }
+          extra.add(i, K, n, W, 1);
+          Mat J(nv, n);
+          J.setZero();
+          const int tree = p.model.tree[i];
+          for (int c = 0; c < n; ++c)
+            p.forest.row(i, W.col(1 + c), J.col(c).data() + p.model.tree_v[tree]);
+          H += J * K.topLeftCorner(n, n) * J.transpose();
+        }
+        extra.d = random.vector(nv).cwiseAbs();
+        H.diagonal() += extra.d;
+        ASSERT_TRUE(p.forest.factor(&extra)) << "seed " << seed;
+        const Vec b = random.vector(nv);
+        Vec x(nv);
+        p.forest.solve(-1, b.data(), nullptr, x.data(), nullptr, true);
+        residual.add((H * x - b).norm() / (H.norm() * x.norm() + b.norm()), seed);
+      }
 }
 
 constexpr double degree = std::numbers::pi / 180;

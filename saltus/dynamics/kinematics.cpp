@@ -15,6 +15,15 @@ namespace {
 // How much of the kinematics: poses; velocities too; and what the body's own frame sees.
 enum class Detail { poses, velocities, all };
 
+// The velocities of a link from its parent's and its joint's.
+inline void carry(const LinkMotion& p, const Vec3& v_rel, const Vec3& w_rel, LinkMotion& m) {
+  const Vec3 carried = p.w.cross(m.r);
+  m.w = p.w + w_rel;
+  m.v = p.v + carried + v_rel;
+  m.c_linear = p.w.cross(carried + 2 * v_rel);
+  m.c_angular = p.w.cross(w_rel);
+}
+
 // From the root outwards, in inertial axes.
 template <Detail detail>
 void move_all(const Model& model, const double* q, const double* v, Workspace& w) {
@@ -35,11 +44,7 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
     m.r = p.R * k.offset + j.moved;
     m.origin = p.origin + m.r;
     if constexpr (detail == Detail::poses) continue;
-    const Vec3 carried = p.w.cross(m.r);
-    m.w = p.w + j.w_rel;
-    m.v = p.v + carried + j.v_rel;
-    m.c_linear = p.w.cross(carried + 2 * j.v_rel);
-    m.c_angular = p.w.cross(j.w_rel);
+    carry(p, j.v_rel, j.w_rel, m);
     if constexpr (detail == Detail::all) {
       SE3& X = w.X[i - 1];
       X.R = m.R;
@@ -68,6 +73,17 @@ void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& w) {
 
 void move_links(const Model& model, VecIn q, VecIn v, Workspace& w) {
   move_all<Detail::velocities>(model, q.data(), v.data(), w);
+}
+
+void renew_velocities(const Model& model, VecIn v, Workspace& w) {
+  const int n = model.body_count();
+  for (int i = 1; i <= n; ++i) {
+    const Link& k = w.tree.links[i];
+    Vec3 v_rel = Vec3::Zero(), w_rel = Vec3::Zero();
+    for (int c = k.v0; c < k.v0 + k.linear; ++c) v_rel += v[c] * w.S_I.col(c).head<3>();
+    for (int c = k.v0 + k.linear; c < k.v0 + k.nv; ++c) w_rel += v[c] * w.S_I.col(c).tail<3>();
+    carry(w.motion[k.parent], v_rel, w_rel, w.motion[i]);
+  }
 }
 
 void place_links(const Model& model, VecIn q, Workspace& w) {

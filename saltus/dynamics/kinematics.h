@@ -8,6 +8,9 @@ namespace saltus {
 void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& work);
 // Fills motion and S_I only: all that the recursions need.
 void move_links(const Model& model, VecIn q, VecIn v, Workspace& work);
+// The velocities of motion alone, for another v at the configuration of the last move_links or
+// forward_kinematics.
+void renew_velocities(const Model& model, VecIn v, Workspace& work);
 // Fills the poses of motion, and S_I: all that crba needs.
 void place_links(const Model& model, VecIn q, Workspace& work);
 // Of a body in the parent of its tree joint; needs forward_kinematics.

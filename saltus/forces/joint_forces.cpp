@@ -8,17 +8,17 @@ Impedance motor_impedance(const MotorCommand& m, MotorScheme scheme, double x_M,
   z.limit = m.limit * dt;
   switch (scheme) {
     case MotorScheme::midpoint:
-      z.start = dt * (-m.kp * (x_M - m.reference[1]) - m.kd * (w_S - m.rate[1]) + m.torque);
+      z.start = dt * (-m.kp * (x_M - m.reference) - m.kd * (w_S - m.rate) + m.torque);
       z.gain = 0.25 * dt * dt * m.kp + 0.5 * dt * m.kd;
       break;
     case MotorScheme::end:
-      z.start = dt * (-m.kp * (x_M + 0.5 * dt * w_S - m.reference[2]) - m.kd * (w_S - m.rate[2]) +
-                      m.torque);
+      z.start =
+          dt * (-m.kp * (x_M + 0.5 * dt * w_S - m.reference) - m.kd * (w_S - m.rate) + m.torque);
       z.gain = 0.5 * dt * dt * m.kp + dt * m.kd;
       break;
     case MotorScheme::start:
-      z.start = dt * (-m.kp * (x_M - 0.5 * dt * w_S - m.reference[0]) - m.kd * (w_S - m.rate[0]) +
-                      m.torque);
+      z.start =
+          dt * (-m.kp * (x_M - 0.5 * dt * w_S - m.reference) - m.kd * (w_S - m.rate) + m.torque);
       break;
   }
   return z;

@@ -15,11 +15,10 @@ namespace saltus {
 
 enum class MotorScheme { midpoint, end, start };
 
-// What a motor asks for at the three instants of a step.
+// What a motor asks for at the instant of its scheme.
 struct MotorCommand {
   double kp = 0, kd = 0;
-  double reference[3] = {0, 0, 0};  // at start, mid-point, end
-  double rate[3] = {0, 0, 0};
+  double reference = 0, rate = 0;
   double torque = 0;  // at the mid-point
   double limit = infinity;
 };

@@ -9,6 +9,7 @@
 #pragma once
 #include "saltus/contact/assembly.h"
 #include "saltus/control/actuation.h"
+#include "saltus/dynamics/planar_bias.h"
 #include "saltus/forces/joint_forces.h"
 #include "saltus/impacts/impact.h"
 #include "saltus/integrators/elements.h"
@@ -51,7 +52,8 @@ struct StepWorkspace {
   explicit StepWorkspace(const Model& model);
 
   Workspace work;  // kinematics, at the mid-point, then at the end
-  Forest mass;     // M and its factor, at the mid-point, then at the end
+  PlanarBias planar_bias;
+  Forest mass;  // M and its factor, at the mid-point, then at the end
   ContactFinder finder;
   Assembly assembly;  // the rows of the step
   Islands islands;

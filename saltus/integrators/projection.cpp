@@ -33,7 +33,6 @@ ProjectionWorkspace::ProjectionWorkspace(const Model& model)
     : assembly(model),
       islands(model),
       wrenches(model.bodies.size(), Vec6::Zero()),
-      Omega(model.bodies.size(), Mat6::Zero()),
       zero(Vec::Zero(model.nv)),
       displacement(Vec::Zero(model.nv)),
       before(Vec::Zero(model.nq)),
@@ -204,11 +203,11 @@ struct Corrector {
       const BlockSource& from = p.assembly.source[i];
       Block& k = p.assembly.blocks[i];
       if (from.contact < 0 || !std::holds_alternative<Bilateral>(k.law)) continue;
-      if (!omega_known) mass.compliance(p.Omega);
+      if (!omega_known) mass.compliance();
       omega_known = true;
       double own = 0;
       const auto add = [&](int body, const Mat6X& wrench) {
-        if (body >= 0) own += wrench.col(k.row).dot(p.Omega[body] * wrench.col(k.row));
+        if (body >= 0) own += mass.compliance_along(body, wrench.col(k.row));
       };
       add(from.a, p.assembly.wrench_a);
       add(from.b, p.assembly.wrench_b);

@@ -38,7 +38,6 @@ struct ProjectionWorkspace {
   Islands islands;
   std::vector<IslandProblem> problems;
   std::vector<Vec6> wrenches;
-  std::vector<Mat6> Omega;  // compliance of each body
   Vec zero, displacement, before, impulse;
   std::vector<HeldContact> held;  // sorted by key; from the step
   Vec target;                     // prescribed cut coordinates: r(t_E), per coordinate

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
@@ -41,14 +43,16 @@ struct SystemBuilder {
     std::string name, body;
   };
   std::vector<NamedShape> shapes;
+  std::unordered_set<std::string> shape_names;
 
   void add_shape(const ShapeScene& s, const std::string& path) {
-    for (const NamedShape& other : shapes)
-      if (other.name == s.name)
-        throw error(path + ".name", fmt::format("the shape name '{}' is taken", s.name));
+    if (!shape_names.insert(s.name).second)
+      throw error(path + ".name", fmt::format("the shape name '{}' is taken", s.name));
     builder.shape(s.name, s.body, s.frame, s.shape);
     shapes.push_back({s.name, s.body});
   }
+
+  std::unordered_map<std::string, std::size_t> body_of;  // by name, in scene.bodies
 
   void add_bodies() {
     builder.planar(scene.planar || scene.snake.has_value())
@@ -58,12 +62,16 @@ struct SystemBuilder {
       SnakeSpec spec = scene.snake->spec;
       spec.gravity = scene.gravity.norm();
       add_snake(builder, spec);
-      for (int i = 1; i <= spec.links; ++i)
-        shapes.push_back({fmt::format("link{}", i), fmt::format("link{}", i)});
+      for (int i = 1; i <= spec.links; ++i) {
+        const std::string name = fmt::format("link{}", i);
+        shape_names.insert(name);
+        shapes.push_back({name, name});
+      }
     }
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
       const BodyScene& b = scene.bodies[i];
       builder.body(b.name, b.inertia, b.joint);
+      body_of.emplace(b.name, i);
       for (std::size_t k = 0; k < b.shapes.size(); ++k)
         add_shape(b.shapes[k], fmt::format("bodies[{}].shapes[{}]", i, k));
     }
@@ -130,8 +138,11 @@ struct SystemBuilder {
     }
   }
 
+  std::vector<char> driven;  // coordinates that have a motor
+
   void add_motor(const MotorScene& s, const std::string& path) {
     int i = 0;
+    driven.resize(system.model.coordinates.size(), 0);
     for (std::size_t c = 0; c < system.model.coordinates.size(); ++c)
       for (const std::string& pattern : s.joints) {
         if (!matches(pattern, system.model.coordinates[c].name)) continue;
@@ -144,10 +155,9 @@ struct SystemBuilder {
         if (s.reference) m.reference = *s.reference;
         if (s.gait) m.reference = serpenoid(*s.gait, i);
         if (s.torque) m.torque = *s.torque;
-        for (const Motor& other : system.actuation.motors)
-          if (other.coordinate == m.coordinate)
-            throw error(path, fmt::format("joint '{}' has a motor already",
-                                          system.model.coordinates[c].name));
+        if (driven[c]++)
+          throw error(path, fmt::format("joint '{}' has a motor already",
+                                        system.model.coordinates[c].name));
         system.actuation.motors.push_back(m);
         break;
       }
@@ -180,8 +190,10 @@ struct SystemBuilder {
   }
 
   [[nodiscard]] std::string joint_name(const std::string& body) const {
-    for (const BodyScene& b : scene.bodies)
-      if (b.name == body) return b.joint.name.empty() ? body : b.joint.name;
+    if (const auto found = body_of.find(body); found != body_of.end()) {
+      const std::string& name = scene.bodies[found->second].joint.name;
+      return name.empty() ? body : name;
+    }
     if (scene.snake && body == "link1") return "root";
     if (scene.snake) return fmt::format("joint{}", std::stoi(body.substr(4)) - 1);
     return body;
@@ -350,6 +362,8 @@ struct SystemBuilder {
 
 }  // namespace
 
-System build_system(const Scene& scene) { return SystemBuilder{scene, {}, {}, {}}.build(); }
+System build_system(const Scene& scene) {
+  return SystemBuilder{scene, {}, {}, {}, {}, {}, {}}.build();
+}
 
 }  // namespace saltus

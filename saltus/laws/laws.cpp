@@ -89,11 +89,14 @@ void project(const ConvexSet& set, double normal, VecRef x) {
 
 namespace {
 
+double square(double x) { return x * x; }
+
 // The foot of the perpendicular from p (first quadrant, outside) on an ellipse with a >= b > 0 is
 // x = a^2 px/(a^2 + t), y = b^2 py/(b^2 + t), with t the largest root of
-//   F(t) = (a px/(a^2 + t))^2 + (b py/(b^2 + t))^2 - 1,   t in [b py - b^2, ...).
-// F is convex and decreasing there, so Newton from the left of the root ascends monotonically;
-// in units of b (t = b^2 u) nothing overflows.
+//   n(t)^2 = (a px/(a^2 + t))^2 + (b py/(b^2 + t))^2 = 1,   t in [b py - b^2, ...).
+// 1/n is concave and increasing there and nearly straight (the secular equation of trust regions),
+// so Newton on 1/n = 1 from the left of the root ascends monotonically, in two or three steps; in
+// units of b (t = b^2 u) nothing overflows.
 Vec2 foot_on_ellipse(double px, double py, double a, double b) {
   const double ratio = a / b;
   const double k = ratio * ratio;  // (a/b)^2 >= 1
@@ -102,16 +105,17 @@ Vec2 foot_on_ellipse(double px, double py, double a, double b) {
   double u = std::max({zy - 1, zx - k, 0.0});
   for (int i = 0; i < 100; ++i) {
     const double X = zx / (k + u), Y = zy / (1 + u);
-    const double F = X * X + Y * Y - 1;
-    if (F <= 0) break;
-    const double dF = -2 * (X * X / (k + u) + Y * Y / (1 + u));
-    const double next = u - F / dF;
+    const double n2 = X * X + Y * Y;
+    if (n2 <= 1) break;
+    const double n = std::sqrt(n2);
+    const double next = u + n2 * (n - 1) / (X * X / (k + u) + Y * Y / (1 + u));
     if (!(next > u)) break;  // no further progress in floating point
     u = next;
+    if (n - 1 < 1e-8) break;  // squared, the next error is below rounding
   }
   Vec2 foot(k * px / (k + u), py / (1 + u));
   // Put the result on the curve: the last rounding error would otherwise leave the set.
-  const double level = std::hypot(foot.x() / a, foot.y() / b);
+  const double level = std::sqrt(square(foot.x() / a) + square(foot.y() / b));
   return level > 1 ? Vec2(foot / level) : foot;
 }
 
@@ -127,7 +131,7 @@ Vec2 project_on_ellipse(const Vec2& p, double a, double b) {
     return length > a ? Vec2(p * (a / length)) : p;
   }
   const double x = std::abs(p.x()), y = std::abs(p.y());
-  if (std::hypot(x / a, y / b) <= 1) return p;
+  if (square(x / a) + square(y / b) <= 1) return p;  // overflow is outside, underflow inside
   const Vec2 foot =
       a > b ? foot_on_ellipse(x, y, a, b) : Vec2(foot_on_ellipse(y, x, b, a).reverse());
   return {std::copysign(foot.x(), p.x()), std::copysign(foot.y(), p.y())};

@@ -41,8 +41,7 @@ ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& in
                                  const JointSpec& joint) {
   const std::string path = fmt::format("bodies[{}]", bodies_.size());
   require(!name.empty() && name != "world", path + ".name", "expected a name other than 'world'");
-  for (const auto& b : bodies_)
-    require(b.name != name, path + ".name", fmt::format("the name '{}' is taken", name));
+  require(!body_of_.contains(name), path + ".name", fmt::format("the name '{}' is taken", name));
   check_inertia(inertia, path);
   check_dofs(joint, path + ".joint");
   check_frame(joint.placement, path + ".joint.placement");
@@ -50,6 +49,7 @@ ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& in
   BodySpec spec{name, inertia, Mat6::Zero(), joint};
   spec.joint.kind = with_unit_axis(joint.kind, path + ".joint.axis");
   if (spec.joint.name.empty()) spec.joint.name = name;
+  body_of_.emplace(name, bodies_.size());
   bodies_.push_back(spec);
   return *this;
 }
@@ -72,25 +72,22 @@ ModelBuilder& ModelBuilder::loop(const std::string& child, const JointSpec& join
 ModelBuilder& ModelBuilder::added_inertia(const std::string& body, const Mat6& inertia) {
   require(inertia.isApprox(inertia.transpose(), 1e-12), "added_inertia",
           "expected a symmetric 6 x 6 matrix");
-  for (auto& b : bodies_)
-    if (b.name == body) {
-      const Mat6 total = spatial_inertia(b.inertia) + b.added + inertia;
-      const double least = Eigen::SelfAdjointEigenSolver<Mat6>(total).eigenvalues()[0];
-      require(least >= -1e-12 * total.norm(), "added_inertia",
-              fmt::format("expected an inertia without negative directions, '{}' gets {}", body,
-                          least));
-      b.added += inertia;
-      return *this;
-    }
-  throw InputError("added_inertia", fmt::format("no body is called '{}'", body));
+  const auto found = body_of_.find(body);
+  require(found != body_of_.end(), "added_inertia", fmt::format("no body is called '{}'", body));
+  BodySpec& b = bodies_[found->second];
+  const Mat6 total = spatial_inertia(b.inertia) + b.added + inertia;
+  const double least = Eigen::SelfAdjointEigenSolver<Mat6>(total).eigenvalues()[0];
+  require(
+      least >= -1e-12 * total.norm(), "added_inertia",
+      fmt::format("expected an inertia without negative directions, '{}' gets {}", body, least));
+  b.added += inertia;
+  return *this;
 }
 
 ModelBuilder& ModelBuilder::shape(const std::string& name, const std::string& body,
                                   const SE3& frame, const Shape& shape) {
-  for (const auto& s : shapes_)
-    require(s.name != name, fmt::format("shapes[{}]", shapes_.size()),
-            fmt::format("the name '{}' is taken", name));
   const std::string path = fmt::format("shapes[{}]", shapes_.size());
+  require(shape_names_.insert(name).second, path, fmt::format("the name '{}' is taken", name));
   check_frame(frame, path + ".frame");
   check_shape(shape, path);
   shapes_.push_back({name, body, frame, shape});
@@ -129,8 +126,6 @@ ModelBuilder& ModelBuilder::support(const SupportFriction& friction, const std::
 }
 
 std::vector<int> ModelBuilder::sorted() const {
-  std::map<std::string, int> by_name;
-  for (std::size_t i = 0; i < bodies_.size(); ++i) by_name[bodies_[i].name] = static_cast<int>(i);
   std::vector<int> order;
   std::vector<char> mark(bodies_.size(), 0);  // 1: on the path, 2: done
   for (std::size_t start = 0; start < bodies_.size(); ++start) {
@@ -143,10 +138,10 @@ std::vector<int> ModelBuilder::sorted() const {
       path.push_back(i);
       const std::string& parent = bodies_[i].joint.parent;
       if (parent == "world") break;
-      const auto found = by_name.find(parent);
-      require(found != by_name.end(), where,
+      const auto found = body_of_.find(parent);
+      require(found != body_of_.end(), where,
               fmt::format("expected 'world' or a body's name, no body is called '{}'", parent));
-      i = found->second;
+      i = static_cast<int>(found->second);
     }
     for (auto it = path.rbegin(); it != path.rend(); ++it) {
       mark[*it] = 2;
@@ -158,14 +153,14 @@ std::vector<int> ModelBuilder::sorted() const {
 
 // The bodies of a tree one after the other, trees and bodies otherwise in the given order.
 std::vector<int> ModelBuilder::in_one_piece(const std::vector<int>& order) const {
-  std::map<std::string, int> tree_of;
+  std::vector<int> tree_of(bodies_.size(), -1);
   std::vector<std::vector<int>> trees;
   for (const int i : order) {
     const JointSpec& joint = bodies_[i].joint;
     const bool root = joint.parent == "world" || is_cut(joint);
     if (root) trees.emplace_back();
-    const int tree = root ? static_cast<int>(trees.size()) - 1 : tree_of.at(joint.parent);
-    tree_of[bodies_[i].name] = tree;
+    const int tree = root ? static_cast<int>(trees.size()) - 1 : tree_of[body_of_.at(joint.parent)];
+    tree_of[i] = tree;
     trees[tree].push_back(i);
   }
   std::vector<int> result;
@@ -268,6 +263,7 @@ void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index)
   model.nq += body.nq;
   model.nv += body.nv;
   add_coordinates(model, joint.kind, joint.name, joint.dofs, self, body);
+  model.body_of.emplace(body.name, self.value);
   model.bodies.push_back(body);
 }
 

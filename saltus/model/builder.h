@@ -2,6 +2,8 @@
 // Every complaint is an InputError with the path of the culprit (bodies[3].mass).
 #pragma once
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "saltus/model/model.h"
@@ -107,6 +109,8 @@ class ModelBuilder {
   Vec3 gravity_{0, 0, -9.81};
   CoordinateSet set_ = CoordinateSet::as_marked;
   std::vector<BodySpec> bodies_;
+  std::unordered_map<std::string, std::size_t> body_of_;  // by name, in bodies_
+  std::unordered_set<std::string> shape_names_;
   std::vector<LoopSpec> loops_;
   std::vector<ShapeSpec> shapes_;
   std::vector<ContactSpec> contacts_;

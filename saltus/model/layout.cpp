@@ -27,6 +27,7 @@ void add_coordinates(Model& model, const Joint& kind, const std::string& joint_n
       c.v_index = body.v0 + i;
     }
     if (!dofs.empty()) c.dof = dofs.size() == 1 ? dofs[0] : dofs[i];
+    model.coordinate_of.emplace(c.name, static_cast<int>(model.coordinates.size()));
     model.coordinates.push_back(c);
   }
 }
@@ -150,14 +151,14 @@ void lay_out(Model& model) {
 }
 
 BodyIndex Model::body(const std::string& name) const {
-  for (int i = 0; i < body_count(); ++i)
-    if (bodies[i].name == name) return BodyIndex(i);
+  if (const auto found = body_of.find(name); found != body_of.end())
+    return BodyIndex(found->second);
   throw InputError(fmt::format("no body is called '{}'", name));
 }
 
 CoordinateIndex Model::coordinate(const std::string& name) const {
-  for (std::size_t i = 0; i < coordinates.size(); ++i)
-    if (coordinates[i].name == name) return CoordinateIndex(static_cast<int>(i));
+  if (const auto found = coordinate_of.find(name); found != coordinate_of.end())
+    return CoordinateIndex(found->second);
   throw InputError(fmt::format("no joint coordinate is called '{}'", name));
 }
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -216,6 +217,9 @@ struct Model {
   bool any_prescribed = false;
   bool has_loops = false;
   bool quadratic_terms = true;  // tau_bias depends on v; P0's links about their centres: no
+
+  // Where a name is in bodies and coordinates; the first of equal names.
+  std::unordered_map<std::string, int> body_of, coordinate_of;
 
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
   // Throw InputError with the known names when there is none.

@@ -1,298 +1,14 @@
 #include "saltus/solvers/forest.h"
 
-#include <Eigen/LU>
 #include <algorithm>
-#include <cmath>
 
-#include "saltus/base/error.h"
+#include "saltus/solvers/forest_sweeps.h"
 
 namespace saltus {
 
+using namespace forest_detail;
+
 namespace {
-
-// --- the two dimensions -----------------------------------------------------------------------
-
-template <int D>
-Eigen::Matrix<double, D, 1> narrow(const Vec6& x) {
-  if constexpr (D == 6)
-    return x;
-  else
-    return {x[0], x[1], x[5]};
-}
-template <int D>
-Vec6 widen(const Eigen::Matrix<double, D, 1>& x) {
-  if constexpr (D == 6) {
-    return x;
-  } else {
-    Vec6 y = Vec6::Zero();
-    y[0] = x[0];
-    y[1] = x[1];
-    y[5] = x[2];
-    return y;
-  }
-}
-template <int D>
-Eigen::Matrix<double, D, D> narrow_matrix(const Mat6& A) {
-  if constexpr (D == 6) {
-    return A;
-  } else {
-    Mat3 B;
-    const int k[3] = {0, 1, 5};
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) B(i, j) = A(k[i], k[j]);
-    return B;
-  }
-}
-
-// Twist of the parent's origin -> of the origin at +r: v + w x r.
-inline Vec6 shift_twist(const Vec6& r, const Vec6& V) {
-  Vec6 y = V;
-  y[0] += V[4] * r[2] - V[5] * r[1];
-  y[1] += V[5] * r[0] - V[3] * r[2];
-  y[2] += V[3] * r[1] - V[4] * r[0];
-  return y;
-}
-inline Vec3 shift_twist(const Vec3& r, const Vec3& V) {
-  return {V[0] - V[2] * r[1], V[1] + V[2] * r[0], V[2]};
-}
-// Wrench at +r -> at the parent's origin: m + r x f.
-inline Vec6 shift_wrench(const Vec6& r, const Vec6& F) {
-  Vec6 y = F;
-  y[3] += r[1] * F[2] - r[2] * F[1];
-  y[4] += r[2] * F[0] - r[0] * F[2];
-  y[5] += r[0] * F[1] - r[1] * F[0];
-  return y;
-}
-inline Vec3 shift_wrench(const Vec3& r, const Vec3& F) {
-  return {F[0], F[1], F[2] + r[0] * F[1] - r[1] * F[0]};
-}
-// B += T' A T with T the twist shift: first the columns, then the rows.
-inline void add_shifted(const Vec6& r, const Mat6& A, Mat6& B) {
-  Mat6 C = A;
-  C.col(3) += r[1] * A.col(2) - r[2] * A.col(1);
-  C.col(4) += r[2] * A.col(0) - r[0] * A.col(2);
-  C.col(5) += r[0] * A.col(1) - r[1] * A.col(0);
-  for (int j = 0; j < 6; ++j) {
-    const double x = C(0, j), y = C(1, j), z = C(2, j);
-    B(0, j) += x;
-    B(1, j) += y;
-    B(2, j) += z;
-    B(3, j) += C(3, j) + r[1] * z - r[2] * y;
-    B(4, j) += C(4, j) + r[2] * x - r[0] * z;
-    B(5, j) += C(5, j) + r[0] * y - r[1] * x;
-  }
-}
-inline void add_shifted(const Vec3& r, const Mat3& A, Mat3& B) {
-  Mat3 C = A;
-  C.col(2) += r[0] * A.col(1) - r[1] * A.col(0);
-  for (int j = 0; j < 3; ++j) {
-    B(0, j) += C(0, j);
-    B(1, j) += C(1, j);
-    B(2, j) += C(2, j) + r[0] * C(1, j) - r[1] * C(0, j);
-  }
-}
-
-// --- the sweeps, over the dimension and the unknowns of a node --------------------------------
-
-// Calls f with the number of unknowns as a constant.
-template <class F>
-bool by_size(int n, F&& f) {
-  switch (n) {
-    case 1: return f(std::integral_constant<int, 1>{});
-    case 2: return f(std::integral_constant<int, 2>{});
-    case 3: return f(std::integral_constant<int, 3>{});
-    case 6: return f(std::integral_constant<int, 6>{});
-    default: return f(std::integral_constant<int, 0>{});
-  }
-}
-
-template <int N>
-bool invert_pivot(const Eigen::Matrix<double, N, N>& P, double* inverse) {
-  if constexpr (N == 1) {
-    if (!(P(0, 0) > 0)) return false;
-    inverse[0] = 1 / P(0, 0);
-    return true;
-  } else {
-    Eigen::Map<Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> out(inverse);
-    const double scale = P.cwiseAbs().maxCoeff();
-    if (!(scale > 0) || !std::isfinite(scale)) return false;
-    const Eigen::PartialPivLU<Eigen::Matrix<double, N, N>> lu(P);
-    for (int i = 0; i < N; ++i)
-      if (!(std::abs(lu.matrixLU()(i, i)) > 1e-14 * scale * 1e-6)) return false;
-    out = lu.inverse();
-    return out.allFinite();
-  }
-}
-
-template <int D>
-struct Sweeps {
-  using Data = ForestData<D>;
-  using V = typename Data::V;
-  using M = typename Data::M;
-  const ForestShape& s;
-  Data& k;
-  ForestFactor<D>& h;
-
-  Sweeps(const ForestShape& shape, Data& data, bool with_extra = false)
-      : s(shape), k(data), h(data.factor[with_extra ? 1 : 0]) {}
-
-  int factor(int begin, int end, const Forest::Extra* extra) {
-    const bool symmetric = !extra || extra->symmetric;
-    for (int i = begin; i < end; ++i) {
-      h.IA[i] = k.A[i];
-      if (extra && extra->touched[i]) h.IA[i] += narrow_matrix<D>(extra->A[i]);
-    }
-    for (int i = end - 1; i >= begin; --i) {
-      const int first = s.first[i], parent = s.parent[i];
-      M& I = h.IA[i];
-      const bool ok = by_size(s.dim[i], [&](auto size) {
-        constexpr int N = decltype(size)::value;
-        if constexpr (N > 0) {
-          const auto S = k.S_free.template middleCols<N>(first);
-          auto U = h.U.template middleCols<N>(first);
-          U.noalias() = I * S;
-          Eigen::Matrix<double, N, N> P;
-          P.noalias() = S.transpose() * U;
-          for (int n = 0; n < N; ++n) {
-            P(n, n) += k.d_free[first + n];
-            if (extra) P(n, n) += extra->d[first + n];
-          }
-          double* inverse = h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first);
-          if (!invert_pivot<N>(P, inverse)) return false;
-          auto U_left = h.U_left.template middleCols<N>(first);
-          if (symmetric)
-            U_left = U;
-          else
-            U_left.noalias() = I.transpose() * S;
-          if (parent >= 0) {
-            const Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> inv(
-                inverse);
-            Eigen::Matrix<double, D, N> UD;
-            UD.noalias() = U * inv;
-            I.noalias() -= UD * U_left.transpose();
-          }
-        }
-        return true;
-      });
-      if (!ok) return first;
-      if (parent >= 0) add_shifted(k.shift[i], I, h.IA[parent]);
-    }
-    return -1;
-  }
-
-  void backward(int i, const double* b) {
-    const int first = s.first[i], parent = s.parent[i];
-    V p = k.p[i];
-    by_size(s.dim[i], [&](auto size) {
-      constexpr int N = decltype(size)::value;
-      if constexpr (N > 0) {
-        Eigen::Matrix<double, N, 1> u;
-        u.noalias() = -(k.S_free.template middleCols<N>(first).transpose() * p);
-        if (b)
-          for (int n = 0; n < N; ++n) u[n] += k.free[first + n] * b[first + n];
-        k.u.template segment<N>(first) = u;
-        if (parent >= 0) {
-          const Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> inv(
-              h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first));
-          const Eigen::Matrix<double, N, 1> y = inv * u;
-          p.noalias() += h.U.template middleCols<N>(first) * y;
-        }
-      }
-      return true;
-    });
-    if (parent >= 0) k.p[parent] += shift_wrench(k.shift[i], p);
-  }
-
-  // x points at the unknown 0 of the forest.
-  void forward(int i, double* x) {
-    const int first = s.first[i], parent = s.parent[i];
-    V a = parent >= 0 ? shift_twist(k.shift[i], k.a[parent]) : V(V::Zero());
-    by_size(s.dim[i], [&](auto size) {
-      constexpr int N = decltype(size)::value;
-      if constexpr (N > 0) {
-        Eigen::Matrix<double, N, 1> u = k.u.template segment<N>(first);
-        u.noalias() -= h.U_left.template middleCols<N>(first).transpose() * a;
-        const Eigen::Map<const Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> inv(
-            h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first));
-        Eigen::Map<Eigen::Matrix<double, N, 1>> out(x + first);
-        out.noalias() = inv * u;
-        a.noalias() += k.S_free.template middleCols<N>(first) * out;
-      }
-      return true;
-    });
-    k.a[i] = a;
-  }
-
-  void solve(int begin, int end, const double* b, const Vec6* f, double* x,
-             std::vector<Vec6>* twist) {
-    for (int i = begin; i < end; ++i) k.p[i] = f ? V(-narrow<D>(f[i])) : V(V::Zero());
-    for (int i = end - 1; i >= begin; --i) backward(i, b);
-    for (int i = begin; i < end; ++i) forward(i, x);
-    if (twist)
-      for (int i = begin; i < end; ++i) (*twist)[i] = widen<D>(k.a[i]);
-  }
-
-  // One source only: the way back is a single branch.
-  void solve_branch(int node, const V& p, int unknown, double value, double* x_tree) {
-    const int tree = s.tree[node], begin = s.tree_begin[tree], end = s.tree_begin[tree + 1];
-    const int base = s.unknown_begin[tree], count = s.unknown_begin[tree + 1] - base;
-    k.u.segment(base, count).setZero();
-    for (int i = node; i >= 0; i = s.parent[i]) k.p[i].setZero();
-    k.p[node] = p;
-    for (int i = node; i >= 0; i = s.parent[i]) {
-      if (unknown >= 0 && i == node) {
-        // backward() reads b at the node's own unknowns only
-        double b[6] = {0, 0, 0, 0, 0, 0};
-        b[unknown - s.first[i]] = value;
-        backward(i, b - s.first[i]);
-      } else {
-        backward(i, nullptr);
-      }
-    }
-    for (int i = begin; i < end; ++i) forward(i, x_tree - base);
-  }
-
-  void twists(int begin, int end, const double* x, std::vector<Vec6>& out) {
-    for (int i = begin; i < end; ++i) {
-      V a = s.parent[i] >= 0 ? shift_twist(k.shift[i], k.a[s.parent[i]]) : V(V::Zero());
-      for (int n = s.first[i]; n < s.first[i] + s.dim[i]; ++n) a += x[n] * k.S.col(n);
-      k.a[i] = a;
-      out[i] = widen<D>(a);
-    }
-  }
-
-  void gather(const Vec6* f, double* y) {
-    for (int i = 0; i < s.nodes(); ++i) k.p[i] = narrow<D>(f[i]);
-    collect(0, s.nodes(), y);
-  }
-  void collect(int begin, int end, double* y) {
-    for (int i = end - 1; i >= begin; --i) {
-      for (int n = s.first[i]; n < s.first[i] + s.dim[i]; ++n) y[n] = k.S.col(n).dot(k.p[i]);
-      if (s.parent[i] >= 0) k.p[s.parent[i]] += shift_wrench(k.shift[i], k.p[i]);
-    }
-  }
-  void multiply(int begin, int end, const double* x, double* y) {
-    for (int i = begin; i < end; ++i) {
-      V a = s.parent[i] >= 0 ? shift_twist(k.shift[i], k.a[s.parent[i]]) : V(V::Zero());
-      for (int n = s.first[i]; n < s.first[i] + s.dim[i]; ++n) a += x[n] * k.S.col(n);
-      k.a[i] = a;
-      k.p[i].noalias() = k.A[i] * a;
-    }
-    collect(begin, end, y);
-    for (int i = begin; i < end; ++i)
-      for (int n = s.first[i]; n < s.first[i] + s.dim[i]; ++n) y[n] += k.d[n] * x[n];
-  }
-
-  void row(int node, const V& w, double* x_tree) const {
-    const int tree = s.tree[node], base = s.unknown_begin[tree];
-    std::fill(x_tree, x_tree + s.unknown_begin[tree + 1] - base, 0.0);
-    V p = w;
-    for (int i = node; i >= 0; i = s.parent[i]) {
-      for (int n = s.first[i]; n < s.first[i] + s.dim[i]; ++n) x_tree[n - base] = k.S.col(n).dot(p);
-      p = shift_wrench(k.shift[i], p);
-    }
-  }
-};
 
 template <int D>
 void size_data(const ForestShape& s, ForestData<D>& k) {
@@ -300,6 +16,7 @@ void size_data(const ForestShape& s, ForestData<D>& k) {
   using V = typename ForestData<D>::V;
   for (auto* x : {&k.shift, &k.p, &k.a}) x->assign(n, V::Zero());
   k.A.assign(n, ForestData<D>::M::Zero());
+  k.Omega.assign(n, ForestData<D>::M::Zero());
   for (auto* x : {&k.S, &k.S_free}) x->setZero(D, s.unknowns);
   for (Vec* x : {&k.d, &k.d_free, &k.u}) x->setZero(s.unknowns);
   k.free.setOnes(s.unknowns);
@@ -308,6 +25,7 @@ void size_data(const ForestShape& s, ForestData<D>& k) {
     h.U.setZero(D, s.unknowns);
     h.U_left.setZero(D, s.unknowns);
     h.D_inv.setZero(6, s.unknowns);
+    h.Psi.assign(n, ForestData<D>::M::Zero());
   }
 }
 
@@ -359,16 +77,56 @@ void Forest::hold(int unknown) {
 
 void Forest::Extra::clear(int begin, int end, int first, int last) {
   for (int i = begin; i < end; ++i) {
-    if (touched[i]) A[i].setZero();
+    if (touched[i]) {
+      if (planar.empty())
+        A[i].setZero();
+      else
+        planar[i].setZero();
+    }
     touched[i] = 0;
   }
   d.segment(first, last - first).setZero();
   symmetric = true;
 }
 
+namespace {
+
+template <int D, int N>
+void add_outer(const Mat6& K, const Mat6X& from, int column, Eigen::Matrix<double, D, D>& A) {
+  Eigen::Matrix<double, D, N> W, WK;
+  for (int i = 0; i < N; ++i) W.col(i) = narrow<D>(from.col(column + i));
+  WK.noalias() = W * K.topLeftCorner<N, N>();
+  A.noalias() += WK * W.transpose();
+}
+
+}  // namespace
+
+void Forest::Extra::add(int node, const Mat6& K, int n, const Mat6X& W, int column) {
+  touched[node] = 1;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) symmetric = symmetric && K(i, j) == K(j, i);
+  const auto add_to = [&]<int D>(Eigen::Matrix<double, D, D>& sum) {
+    switch (n) {
+      case 1: return add_outer<D, 1>(K, W, column, sum);
+      case 2: return add_outer<D, 2>(K, W, column, sum);
+      case 3: return add_outer<D, 3>(K, W, column, sum);
+      case 4: return add_outer<D, 4>(K, W, column, sum);
+      case 5: return add_outer<D, 5>(K, W, column, sum);
+      default: return add_outer<D, 6>(K, W, column, sum);
+    }
+  };
+  if (planar.empty())
+    add_to(A[node]);
+  else
+    add_to(planar[node]);
+}
+
 Forest::Extra Forest::make_extra() const {
   Extra e;
-  e.A.assign(shape_.parent.size(), Mat6::Zero());
+  if (shape_.planar)
+    e.planar.assign(shape_.parent.size(), Mat3::Zero());
+  else
+    e.A.assign(shape_.parent.size(), Mat6::Zero());
   e.touched.assign(shape_.parent.size(), 0);
   e.d.setZero(shape_.unknowns);
   return e;
@@ -415,78 +173,6 @@ int Forest::node_of(int unknown) const {
   while (shape_.first[node] + shape_.dim[node] <= unknown) --node;
   return node;
 }
-
-namespace {
-
-template <int D>
-Mat6 in_large(const Eigen::Matrix<double, D, D>& A) {
-  if constexpr (D == 6) {
-    return A;
-  } else {
-    Mat6 B = Mat6::Zero();
-    const int k[3] = {0, 1, 5};
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) B(k[i], k[j]) = A(i, j);
-    return B;
-  }
-}
-
-// Psi = (1 - S D^-1 U') T of a node, and its S D^-1 S'.
-template <int D>
-void transfer(const ForestShape& s, const ForestData<D>& k, int i, Eigen::Matrix<double, D, D>& Psi,
-              Eigen::Matrix<double, D, D>& own) {
-  const ForestFactor<D>& h = k.factor[0];
-  const int n = s.dim[i], first = s.first[i];
-  for (int c = 0; c < D; ++c)
-    Psi.col(c) = shift_twist(k.shift[i], Eigen::Matrix<double, D, 1>::Unit(c));
-  own.setZero();
-  Eigen::Matrix<double, D, D> P = Psi;
-  for (int a = 0; a < n; ++a)
-    for (int b = 0; b < n; ++b) {
-      const double d = h.D_inv(a, first + b);
-      own += d * k.S_free.col(first + a) * k.S_free.col(first + b).transpose();
-      P -= d * k.S_free.col(first + a) * (h.U.col(first + b).transpose() * Psi);
-    }
-  Psi = P;
-}
-
-}  // namespace
-
-void Forest::compliance(std::vector<Mat6>& Omega, int tree) {
-  const auto [begin, end] = range(tree);
-  std::visit(
-      [&, begin = begin, end = end]<int D>(ForestData<D>& k) {
-        using M = Eigen::Matrix<double, D, D>;
-        M Psi, own;
-        for (int i = begin; i < end; ++i) {
-          transfer<D>(shape_, k, i, Psi, own);
-          if (shape_.parent[i] >= 0) {
-            const M above = narrow_matrix<D>(Omega[shape_.parent[i]]);
-            own += Psi * above * Psi.transpose();
-          }
-          Omega[i] = in_large<D>(own);
-        }
-      },
-      data_);
-}
-
-double Forest::compliance_of(int unknown, const std::vector<Mat6>& Omega) const {
-  const int i = node_of(unknown), first = shape_.first[i], n = shape_.dim[i];
-  return std::visit(
-      [&]<int D>(const ForestData<D>& k) {
-        // x = D^-1 (b - U' T a_parent), and for b = e_k the parent moves by Omega_p T' U D^-1 b.
-        const ForestFactor<D>& h = k.factor[0];
-        if (k.free[unknown] == 0) return 0.0;
-        double sum = h.D_inv(unknown - first, unknown);
-        if (shape_.parent[i] < 0) return sum;
-        Eigen::Matrix<double, D, 1> w = Eigen::Matrix<double, D, 1>::Zero();
-        for (int a = 0; a < n; ++a) w += h.D_inv(unknown - first, first + a) * h.U.col(first + a);
-        w = shift_wrench(k.shift[i], w);
-        return sum + w.dot(narrow_matrix<D>(Omega[shape_.parent[i]]) * w);
-      },
-      data_);
-}
-
 void Forest::solve_unknown(int unknown, double b, double* x_tree) {
   const int node = node_of(unknown);
   std::visit(

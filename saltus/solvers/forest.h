@@ -37,6 +37,10 @@ struct ForestFactor {
   std::vector<Eigen::Matrix<double, D, D>> IA;         // articulated
   Eigen::Matrix<double, D, Eigen::Dynamic> U, U_left;  // IA S and IA' S
   Mat D_inv;  // 6 x unknowns: the inverse pivot of a node in the columns of its unknowns
+  // (1 - S D^-1 U_left') T: what a twist of the parent makes of the node's while the forces on the
+  // node's unknowns stay. With it a sweep waits for one product a node and no more.
+  std::vector<Eigen::Matrix<double, D, D>> Psi;
+  bool symmetric = true;  // its transpose then takes wrenches to the parent
 };
 
 template <int D>
@@ -53,6 +57,7 @@ struct ForestData {
   // <- solve
   std::vector<V> p, a;
   Vec u;
+  std::vector<M> Omega;  // <- compliance
 };
 
 class Forest {
@@ -69,11 +74,14 @@ class Forest {
 
   // What a factor adds to H: node matrices sum w K w' and diagonal entries.
   struct Extra {
-    std::vector<Mat6> A;
+    std::vector<Mat6> A;       // in space, or
+    std::vector<Mat3> planar;  // in the plane
     Vec d;
     std::vector<char> touched;  // nodes with an entry in A
     bool symmetric = true;
     void clear(int begin, int end, int first, int last);  // nodes and unknowns of a tree
+    // Adds w K w', K the leading n x n of a block, w the n columns of W from `column` on.
+    void add(int node, const Mat6& K, int n, const Mat6X& W, int column);
   };
   [[nodiscard]] Extra make_extra() const;
 
@@ -88,10 +96,11 @@ class Forest {
   void solve(int tree, const double* b, const Vec6* f, double* x, std::vector<Vec6>* twist,
              bool with_extra = false);
   // Omega_i = J_i H^-1 J_i' of every node: what a wrench on a node does to its own twist. Needs
-  // factor(). Omega_i = Psi Omega_parent Psi' + S D^-1 S', Psi = (1 - S D^-1 U') T.
-  void compliance(std::vector<Mat6>& Omega, int tree = -1);
-  // (H^-1)_kk from those.
-  [[nodiscard]] double compliance_of(int unknown, const std::vector<Mat6>& Omega) const;
+  // factor(). Omega_i = Psi Omega_parent Psi' + S D^-1 S'.
+  void compliance(int tree = -1);
+  // From those: w' Omega_i w, and (H^-1)_kk.
+  [[nodiscard]] double compliance_along(int node, const Vec6& w) const;
+  [[nodiscard]] double compliance_of(int unknown) const;
   [[nodiscard]] int node_of(int unknown) const;
   // The same for one wrench on one node; x gets the unknowns of the node's tree only.
   void solve_wrench(int node, const Vec6& f, double* x_tree);
@@ -107,10 +116,14 @@ class Forest {
   // Row of node `node` for the wrench w: entries J_node' w, only the unknowns of its tree.
   void row(int node, const Vec6& w, double* x_tree);
 
- private:
+  // For those who sweep themselves (forest_sweeps.h).
+  using Data = std::variant<ForestData<6>, ForestData<3>>;
+  [[nodiscard]] Data& data() { return data_; }
   [[nodiscard]] std::pair<int, int> range(int tree) const;  // of nodes
+
+ private:
   ForestShape shape_;
-  std::variant<ForestData<6>, ForestData<3>> data_;
+  Data data_;
   int culprit_ = -1;
 };
 

@@ -85,8 +85,12 @@ double worse(double a, double b) { return b <= a ? a : b; }
 }  // namespace
 
 BlockResidual block_residual(const Block& k, VecIn Lambda, VecIn xi, const StepLengths& s) {
+  return block_residual(k, sets_of(k.law), Lambda, xi, s);
+}
+
+BlockResidual block_residual(const Block& k, const ConvexSets& sets, VecIn Lambda, VecIn xi,
+                             const StepLengths& s) {
   BlockResidual parts;
-  const ConvexSets sets = sets_of(k.law);
   // The scaled sets are judged with the normal impulse at hand, so that the parts are zero exactly
   // where the law holds.
   const double normal = std::max(Lambda[0], 0.0);

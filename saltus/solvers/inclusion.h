@@ -100,6 +100,9 @@ struct BlockResidual {
 };
 [[nodiscard]] BlockResidual block_residual(const Block& block, VecIn Lambda, VecIn xi,
                                            const StepLengths& r);
+// The same where sets_of(block.law) is known.
+[[nodiscard]] BlockResidual block_residual(const Block& block, const ConvexSets& sets, VecIn Lambda,
+                                           VecIn xi, const StepLengths& r);
 
 // Counts block `index` in the worst of all; false when it is not a number, which ends the search.
 bool take_worst(const BlockResidual& of_block, int index, Residual& worst);

@@ -51,12 +51,15 @@ Residual judge(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const Newt
 // Lambda onto the sets, block by block.
 void restore(std::span<const Block> blocks, VecRef Lambda);
 
-// F and its merit [J]; xi without compliance.
-double natural_map(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const NewtonWorkspace& w,
-                   VecRef F);
-// K and g of its Newton step.
-void natural_step(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double rho,
-                  NewtonWorkspace& w);
+// The merit of F [J]; xi without compliance.
+double natural_merit(std::span<const Block> blocks, VecIn Lambda, VecIn xi,
+                     const NewtonWorkspace& w);
+// K and g of its Newton step, and the merit.
+double natural_step(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double rho,
+                    NewtonWorkspace& w);
+// About the merit of impulses whose residual is `tolerance` in every set: a larger one is not
+// worth a look.
+double merit_at(double tolerance, std::span<const Block> blocks, const NewtonWorkspace& w);
 
 // w.shift moves towards s by `weight` of the way.
 void freeze_slip(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double weight,

@@ -54,7 +54,10 @@ class NewtonSolver {
     best_.value = std::numeric_limits<double>::infinity();
     head(w_.best) = Lambda;
     const int limit = *iterations_ + o_.max_iterations;
+    enough_ = newton_detail::merit_at(o_.tolerance, blocks_, w_);
+    on_sets_ = true;  // until a step leaves them
     bool done = polish(Lambda, std::min(limit, *iterations_ + 30));
+    if (!done) on_sets_ = false;
     // Other step lengths and other starts have other basins.
     const bool warm = !head(w_.best).isZero(0);
     for (const double stretch : {1.0, 0.1, 10.0}) {
@@ -79,6 +82,7 @@ class NewtonSolver {
       done = proximal(Lambda, std::pow(0.5, attempt), limit);
     }
     Lambda = head(w_.best);
+    if (done && on_sets_) return best_;
     head(w_.trial) = Lambda;  // on its sets, if that costs nothing
     newton_detail::restore(blocks_, head(w_.trial));
     backend_.velocity(head(w_.trial), head(w_.xi));
@@ -90,19 +94,34 @@ class NewtonSolver {
     return best_;
   }
 
+  // The trial, put on its sets; true when it is good enough there.
+  bool accept_restored() {
+    newton_detail::restore(blocks_, head(w_.trial));
+    backend_.velocity(head(w_.trial), head(w_.trial_xi));
+    const Residual r = judge(head(w_.trial), head(w_.trial_xi));
+    if (!(r.value <= o_.tolerance)) return false;
+    if (history_) history_->push_back(r.value);
+    best_ = r;
+    head(w_.best) = head(w_.trial);
+    return on_sets_ = true;
+  }
+
   // Newton on the natural map from Lambda; true when converged. Gives up when the residual has not
   // halved within six steps.
   bool polish(VecRef Lambda, int limit) {
     using namespace newton_detail;
     backend_.velocity(Lambda, head(w_.xi));
     if (consider(Lambda, head(w_.xi))) return true;
-    double merit = natural_map(blocks_, Lambda, head(w_.xi), w_, head(w_.F));
-    std::array<double, 4> recent;
-    recent.fill(merit);
+    std::array<double, 4> recent{};
     double rho = 1e-8, mark = last_;
     int since = 0;
+    int last = 0;  // the step that made Lambda
     for (int k = 0; *iterations_ < limit; ++k) {
-      natural_step(blocks_, Lambda, head(w_.xi), rho, w_);
+      const double merit = natural_step(blocks_, Lambda, head(w_.xi), rho, w_);
+      if (k == 0)
+        recent.fill(merit);
+      else
+        recent[last % recent.size()] = merit;
       backend_.linear(w_.K, head(w_.g), head(w_.dLambda), head(w_.dxi));
       ++*iterations_;
       if (!w_.dLambda.head(rows_).allFinite()) return false;
@@ -111,7 +130,7 @@ class NewtonSolver {
       for (; t > 1e-4; t *= 0.5) {
         head(w_.trial) = Lambda + t * head(w_.dLambda);
         head(w_.trial_xi) = head(w_.xi) + t * head(w_.dxi);
-        next = natural_map(blocks_, head(w_.trial), head(w_.trial_xi), w_, head(w_.trial_F));
+        next = natural_merit(blocks_, head(w_.trial), head(w_.trial_xi), w_);
         if (next <= (1 - 1e-4 * t) * bound) break;
       }
       if (t <= 1e-4) {
@@ -121,9 +140,10 @@ class NewtonSolver {
       }
       rho = t == 1 ? std::max(0.1 * rho, 1e-10) : rho;
       Lambda = head(w_.trial);
+      last = k;
+      on_sets_ = false;
+      if (next <= enough_ && accept_restored()) return true;
       backend_.velocity(Lambda, head(w_.xi));
-      merit = natural_map(blocks_, Lambda, head(w_.xi), w_, head(w_.F));
-      recent[k % recent.size()] = merit;
       if (consider(Lambda, head(w_.xi))) return true;
       if (last_ <= 0.5 * mark) {
         mark = last_;
@@ -225,7 +245,9 @@ class NewtonSolver {
   Backend& backend_;
   NewtonWorkspace& w_;
   Residual best_;
-  double last_ = 0;  // residual considered last
+  double last_ = 0;       // residual considered last
+  double enough_ = 0;     // a merit that may do
+  bool on_sets_ = false;  // the impulses at hand are where restore() puts them
   int* iterations_ = nullptr;
   std::vector<double>* history_ = nullptr;
 };

@@ -170,18 +170,110 @@ Residual judge(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const Newt
     for (int i = 0; i < k.rows; ++i)
       total[i] = xi[k.row + i] + w.compliance[k.row + i] * Lambda[k.row + i];
     const BlockResidual e =
-        block_residual(k, Lambda.segment(k.row, k.rows), total.head(k.rows), w.judge[b]);
+        block_residual(k, w.sets[b], Lambda.segment(k.row, k.rows), total.head(k.rows), w.judge[b]);
     if (!take_worst(e, static_cast<int>(b), worst)) break;
   }
   return worst;
 }
 
-double natural_map(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const NewtonWorkspace& w,
-                   VecRef F) {
+namespace {
+
+// A block that is one ball in scaled rows and has no compliance, as the supports of a long snake
+// are: its maps in closed form.
+struct Ball {
+  double S[2], y[2], z[2], r, length;
+
+  static bool is(const ConvexSets& sets, const NewtonWorkspace& w, int row) {
+    return sets.count == 1 && sets[0].shape == Shape::ellipse && w.compliance[row] == 0;
+  }
+  Ball(int row, const StepLengths& steps, VecIn Lambda, VecIn xi, const NewtonWorkspace& w)
+      : r(w.stretch * steps.r[0]) {
+    for (int i = 0; i < 2; ++i) {
+      S[i] = w.scale[row + i];
+      y[i] = scaled(Lambda[row + i], S[i]);
+      z[i] = y[i] - r * S[i] * xi[row + i];
+    }
+    length = std::sqrt(z[0] * z[0] + z[1] * z[1]);
+  }
+  [[nodiscard]] double shrink() const { return length > 1 ? 1 / length : 1.0; }
+  // -F, and its square.
+  [[nodiscard]] double miss(double* f) const {
+    const double c = shrink();
+    for (int i = 0; i < 2; ++i) f[i] = c * z[i] - y[i];
+    return f[0] * f[0] + f[1] * f[1];
+  }
+  // Inside P = 1, so that T = rho. Outside P = n n' / length with n across z, and T^-1 is
+  // length / (length - 1 + rho) along n, 1 along z.
+  void step(double rho, const double* f, Mat6& K, double* g) const {
+    if (length <= 1) {
+      for (int i = 0; i < 2; ++i) {
+        K(i, i) = S[i] * S[i] * r / rho;
+        K(i, 1 - i) = 0;
+        g[i] = S[i] * f[i] / rho;
+      }
+      return;
+    }
+    const double u[2] = {z[0] / length, z[1] / length}, n[2] = {-u[1], u[0]};
+    const double gain = 1 / (length - 1 + rho);
+    const double along = u[0] * f[0] + u[1] * f[1];
+    const double across = (n[0] * f[0] + n[1] * f[1]) * length * gain;
+    const double Sn[2] = {S[0] * n[0], S[1] * n[1]};
+    for (int i = 0; i < 2; ++i) {
+      for (int j = 0; j < 2; ++j) K(i, j) = r * gain * (Sn[i] * Sn[j]);
+      g[i] = S[i] * (along * u[i] + across * n[i]);
+    }
+  }
+};
+
+// K and g of a block of N rows in general; returns its merit.
+template <int N>
+double block_step(const Block& k, std::size_t b, VecIn Lambda, VecIn xi, double rho,
+                  NewtonWorkspace& w) {
+  using MatN = Eigen::Matrix<double, N, N>;
+  using VecN = Eigen::Matrix<double, N, 1>;
+  const ConvexSets& sets = w.sets[b];
+  Vec6 y = Vec6::Zero(), r = Vec6::Zero();
+  const Vec6 z = natural_point(k, sets, w.steps[b], Lambda, xi, w, y);
+  Projected out;
+  project_product(sets, z, out);
+  const VecN f = out.y.head<N>() - y.head<N>();
+  double merit = 0;
+  for (int i = 0; i < sets.count; ++i)
+    for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
+      r[j] = w.stretch * w.steps[b].r[i];
+      merit += f[j] * f[j] / w.steps[b].r[i];
+    }
+  const VecN S = w.scale.segment<N>(k.row);
+  MatN T = MatN::Identity() - out.P.topLeftCorner<N, N>(), right;
+  for (int j = 0; j < N; ++j) {
+    const VecN P = out.P.col(j).head<N>();
+    T.col(j) += P * (rho + r[j] * S[j] * S[j] * w.compliance[k.row + j]);
+    right.col(j) = P * (r[j] * S[j]);
+  }
+  if constexpr (N == 1) {
+    w.K[b](0, 0) = S[0] * right(0, 0) / T(0, 0);
+    w.g[k.row] = S[0] * f[0] / T(0, 0);
+  } else {
+    const Eigen::PartialPivLU<MatN> lu(T);
+    w.K[b].topLeftCorner<N, N>() = S.asDiagonal() * MatN(lu.solve(right));
+    w.g.segment<N>(k.row) = S.asDiagonal() * VecN(lu.solve(f));
+  }
+  return merit;
+}
+
+}  // namespace
+
+double natural_merit(std::span<const Block> blocks, VecIn Lambda, VecIn xi,
+                     const NewtonWorkspace& w) {
   double merit = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Block& k = blocks[b];
     const ConvexSets& sets = w.sets[b];
+    if (Ball::is(sets, w, k.row)) {
+      double f[2];
+      merit += Ball(k.row, w.steps[b], Lambda, xi, w).miss(f) / w.steps[b].r[0];
+      continue;
+    }
     Vec6 y;
     const Vec6 z = natural_point(k, sets, w.steps[b], Lambda, xi, w, y);
     Projected out;
@@ -189,46 +281,41 @@ double natural_map(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const 
     for (int i = 0; i < sets.count; ++i)
       for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
         const double f = y[j] - out.y[j];
-        F[k.row + j] = f;
         merit += f * f / w.steps[b].r[i];
       }
   }
   return merit;
 }
 
-void natural_step(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double rho,
-                  NewtonWorkspace& w) {
+double natural_step(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double rho,
+                    NewtonWorkspace& w) {
+  double merit = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Block& k = blocks[b];
-    const ConvexSets& sets = w.sets[b];
-    const int n = k.rows;
-    Vec6 y, r;
-    const Vec6 z = natural_point(k, sets, w.steps[b], Lambda, xi, w, y);
-    Projected out;
-    project_product(sets, z, out);
-    for (int i = 0; i < sets.count; ++i)
-      r.segment(sets[i].first, sets[i].rows).setConstant(w.stretch * w.steps[b].r[i]);
-    SmallMat T = SmallMat::Identity(n, n) - out.P.topLeftCorner(n, n);
-    SmallMat right(n, n);
-    Vec6 f;
-    for (int j = 0; j < n; ++j) {
-      const int row = k.row + j;
-      const double S = w.scale[row];
-      T.col(j) += out.P.col(j).head(n) * (rho + r[j] * S * S * w.compliance[row]);
-      right.col(j) = out.P.col(j).head(n) * (r[j] * S);
-      f[j] = out.y[j] - y[j];
-    }
-    if (n == 1) {
-      const double S = w.scale[k.row];
-      w.K[b](0, 0) = S * right(0, 0) / T(0, 0);
-      w.g[k.row] = S * f[0] / T(0, 0);
+    if (Ball::is(w.sets[b], w, k.row)) {
+      const Ball ball(k.row, w.steps[b], Lambda, xi, w);
+      double f[2];
+      merit += ball.miss(f) / w.steps[b].r[0];
+      ball.step(rho, f, w.K[b], w.g.data() + k.row);
       continue;
     }
-    const Eigen::PartialPivLU<SmallMat> lu(T);
-    const auto S = w.scale.segment(k.row, n);
-    w.K[b].topLeftCorner(n, n) = S.asDiagonal() * lu.solve(right);
-    w.g.segment(k.row, n) = S.asDiagonal() * lu.solve(f.head(n));
+    switch (k.rows) {
+      case 1: merit += block_step<1>(k, b, Lambda, xi, rho, w); break;
+      case 2: merit += block_step<2>(k, b, Lambda, xi, rho, w); break;
+      case 3: merit += block_step<3>(k, b, Lambda, xi, rho, w); break;
+      case 4: merit += block_step<4>(k, b, Lambda, xi, rho, w); break;
+      case 5: merit += block_step<5>(k, b, Lambda, xi, rho, w); break;
+      default: merit += block_step<6>(k, b, Lambda, xi, rho, w);
+    }
   }
+  return merit;
+}
+
+double merit_at(double tolerance, std::span<const Block> blocks, const NewtonWorkspace& w) {
+  double sum = 0;
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    for (int i = 0; i < w.sets[b].count; ++i) sum += w.judge[b].r[i];
+  return tolerance * tolerance * sum;
 }
 
 void freeze_slip(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double weight,

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 
+#include "saltus/solvers/forest_sweeps.h"
 #include "saltus/solvers/newton_impl.h"
 
 namespace saltus {
 
 void TreeScratch::resize(const Forest& forest) {
   const std::size_t n = forest.shape().parent.size();
-  if (force.size() == n && b.size() == forest.shape().unknowns) return;
+  if (twist.size() == n && b.size() == forest.shape().unknowns) return;
   extra = forest.make_extra();
-  force.assign(n, Vec6::Zero());
   twist.assign(n, Vec6::Zero());
-  Omega.assign(n, Mat6::Zero());
   b.setZero(forest.shape().unknowns);
   x.setZero(forest.shape().unknowns);
 }
@@ -21,47 +20,66 @@ TreeBackend::TreeBackend(const TreeRows& rows, Forest& mass, TreeScratch& scratc
     : r_(rows), mass_(mass), w_(scratch) {
   w_.resize(mass);
   w_.valid = false;
+  on_unknowns_ = std::any_of(rows.at.begin(), rows.at.end(),
+                             [](const TreeRow& at) { return at.unknown >= 0; });
 }
 
-// W times impulses, as node wrenches and entries of unknowns.
-void TreeBackend::load(VecIn impulses) {
-  const ForestShape& shape = mass_.shape();
-  const int t = r_.tree;
-  const int begin = t < 0 ? 0 : shape.tree_begin[t];
-  const int end = t < 0 ? shape.nodes() : shape.tree_begin[t + 1];
-  const int first = t < 0 ? 0 : shape.unknown_begin[t];
-  const int last = t < 0 ? shape.unknowns : shape.unknown_begin[t + 1];
-  std::fill(w_.force.begin() + begin, w_.force.begin() + end, Vec6::Zero());
-  w_.b.segment(first, last - first).setZero();
-  for (std::size_t i = 0; i < r_.blocks.size(); ++i) {
-    const Block& k = r_.blocks[i];
-    const TreeRow& at = r_.at[i];
+namespace {
+
+// p -= W impulses of the rows on nodes; the entries of unknowns go to b.
+template <int D>
+void load(const TreeRows& rows, VecIn impulses, std::vector<Eigen::Matrix<double, D, 1>>& p,
+          Vec& b) {
+  for (std::size_t i = 0; i < rows.blocks.size(); ++i) {
+    const Block& k = rows.blocks[i];
+    const TreeRow& at = rows.at[i];
     if (at.unknown >= 0) {
-      w_.b[at.unknown] += at.sign * impulses[k.row];
+      b[at.unknown] += at.sign * impulses[k.row];
     } else {
       for (int r = k.row; r < k.row + k.rows; ++r)
-        w_.force[at.node] += impulses[r] * r_.wrench.col(r);
+        p[at.node] -= impulses[r] * forest_detail::narrow<D>(rows.wrench.col(r));
     }
   }
 }
 
-// W' of the last solve.
-void TreeBackend::read(VecRef xi) const {
-  for (std::size_t i = 0; i < r_.blocks.size(); ++i) {
-    const Block& k = r_.blocks[i];
-    const TreeRow& at = r_.at[i];
+// W' of twists and unknowns.
+template <int D>
+void read(const TreeRows& rows, const std::vector<Eigen::Matrix<double, D, 1>>& twist, const Vec& x,
+          VecRef xi) {
+  for (std::size_t i = 0; i < rows.blocks.size(); ++i) {
+    const Block& k = rows.blocks[i];
+    const TreeRow& at = rows.at[i];
     if (at.unknown >= 0) {
-      xi[k.row] = at.sign * w_.x[at.unknown];
+      xi[k.row] = at.sign * x[at.unknown];
     } else {
-      for (int r = k.row; r < k.row + k.rows; ++r) xi[r] = r_.wrench.col(r).dot(w_.twist[at.node]);
+      for (int r = k.row; r < k.row + k.rows; ++r)
+        xi[r] = forest_detail::narrow<D>(rows.wrench.col(r)).dot(twist[at.node]);
     }
   }
+}
+
+}  // namespace
+
+void TreeBackend::solve(VecIn impulses, VecRef xi, bool with_extra) {
+  const ForestShape& shape = mass_.shape();
+  const auto [begin, end] = mass_.range(r_.tree);
+  const int t = r_.tree, first = t < 0 ? 0 : shape.unknown_begin[t];
+  const int last = t < 0 ? shape.unknowns : shape.unknown_begin[t + 1];
+  if (on_unknowns_) w_.b.segment(first, last - first).setZero();
+  std::visit(
+      [&, begin = begin, end = end]<int D>(ForestData<D>& k) {
+        using V = typename ForestData<D>::V;
+        std::fill(k.p.begin() + begin, k.p.begin() + end, V(V::Zero()));
+        load<D>(r_, impulses, k.p, w_.b);
+        forest_detail::Sweeps<D>(shape, k, with_extra)
+            .sweep(begin, end, on_unknowns_ ? w_.b.data() : nullptr, w_.x.data());
+        read<D>(r_, k.a, w_.x, xi);
+      },
+      mass_.data());
 }
 
 void TreeBackend::velocity(VecIn Lambda, VecRef xi) {
-  load(Lambda);
-  mass_.solve(r_.tree, w_.b.data(), w_.force.data(), w_.x.data(), &w_.twist);
-  read(xi);
+  solve(Lambda, xi, false);
   xi += r_.c.head(r_.rows);
 }
 
@@ -92,15 +110,7 @@ void TreeBackend::factor(const BlockMatrices& K) {
       w_.extra.d[at.unknown] += K[i](0, 0);
       continue;
     }
-    for (int p = 0; p < d; ++p)
-      for (int q = 0; q < d; ++q) {
-        const double entry = K[i](p, q);
-        if (entry == 0) continue;
-        if (entry != K[i](q, p)) w_.extra.symmetric = false;
-        w_.extra.A[at.node].noalias() +=
-            (entry * r_.wrench.col(k.row + p)) * r_.wrench.col(k.row + q).transpose();
-      }
-    w_.extra.touched[at.node] = 1;
+    w_.extra.add(at.node, K[i], d, r_.wrench, k.row);
   }
   w_.valid = mass_.factor(&w_.extra, r_.tree);
 }
@@ -112,9 +122,7 @@ void TreeBackend::linear(const BlockMatrices& K, VecIn g, VecRef dLambda, VecRef
     dxi = dLambda;
     return;
   }
-  load(g);
-  mass_.solve(r_.tree, w_.b.data(), w_.force.data(), w_.x.data(), &w_.twist, true);
-  read(dxi);
+  solve(g, dxi, true);
   for (std::size_t i = 0; i < r_.blocks.size(); ++i) {
     const Block& k = r_.blocks[i];
     dLambda.segment(k.row, k.rows) = g.segment(k.row, k.rows);
@@ -124,17 +132,15 @@ void TreeBackend::linear(const BlockMatrices& K, VecIn g, VecRef dLambda, VecRef
 }
 
 void TreeBackend::diagonal(VecRef d) {
-  mass_.compliance(w_.Omega, r_.tree);
+  mass_.compliance(r_.tree);
   for (std::size_t i = 0; i < r_.blocks.size(); ++i) {
     const Block& k = r_.blocks[i];
     const TreeRow& at = r_.at[i];
     if (at.unknown >= 0) {
-      d[k.row] = mass_.compliance_of(at.unknown, w_.Omega);
+      d[k.row] = mass_.compliance_of(at.unknown);
     } else {
-      for (int r = k.row; r < k.row + k.rows; ++r) {
-        const Vec6 w = r_.wrench.col(r);
-        d[r] = w.dot(w_.Omega[at.node] * w);
-      }
+      for (int r = k.row; r < k.row + k.rows; ++r)
+        d[r] = mass_.compliance_along(at.node, r_.wrench.col(r));
     }
   }
 }

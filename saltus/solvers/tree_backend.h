@@ -31,8 +31,7 @@ struct TreeRows {
 
 struct TreeScratch {
   Forest::Extra extra;
-  std::vector<Vec6> force, twist;
-  std::vector<Mat6> Omega;
+  std::vector<Vec6> twist;  // of the free velocities
   Vec b, x;
   BlockMatrices K;  // what the factor was made of
   bool valid = false;
@@ -48,10 +47,11 @@ class TreeBackend {
   void diagonal(VecRef d);
 
  private:
-  void load(VecIn impulses);
-  void read(VecRef xi) const;
+  // H^-1 W impulses, read by W'; H is M, or M with the factor's extra.
+  void solve(VecIn impulses, VecRef xi, bool with_extra);
   void factor(const BlockMatrices& K);
   const TreeRows& r_;
+  bool on_unknowns_ = false;  // some row acts on an unknown
   Forest& mass_;
   TreeScratch& w_;
 };

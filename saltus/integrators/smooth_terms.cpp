@@ -1,0 +1,198 @@
+// The smooth part of a step: the mid-point, joint terms, and the velocity without impulses.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "saltus/dynamics/algorithms.h"
+#include "saltus/dynamics/coordinates.h"
+#include "saltus/dynamics/energy.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/integrators/stepper.h"
+
+namespace saltus {
+
+void Stepper::place_prescribed(VecRef q, double at) const {
+  for (const Prescribed& p : act.prescribed)
+    if (const int i = m.coordinates[p.coordinate].q_index; i >= 0) q[i] = value(p.r, at);
+}
+
+// Rates of the cut joints and of prescribed cut coordinates at q_S.
+void Stepper::start_rates() {
+  for (const BlockSlot& slot : m.slots) {
+    auto rate = w.assembly.rate_start.segment(slot.row, slot.rows);
+    if (slot.kind == BlockKind::cut_translation)
+      cut_translation_rate(m, w.work, m.cuts[slot.index], rate);
+    else if (slot.kind == BlockKind::cut_rotation)
+      cut_rotation_rate(m, w.work, m.cuts[slot.index], rate);
+    else
+      break;  // cuts come first
+  }
+  runner_rates(m, act, t.S, w.work, w.assembly.rate_start);
+  for (const Prescribed& p : act.prescribed)
+    w.terms[p.coordinate].rate_start = coordinate_rate(m, w.work, s.v, p.coordinate);
+}
+
+// q_M leaves a loop open by O(dt^2). Rows that depend on each other only where the loop is
+// closed (Bricard's) would then pass for independent and lock the mechanism.
+void Stepper::close_loops() {
+  for (const Prescribed& p : act.prescribed) w.projection.target[p.coordinate] = value(p.r, t.M);
+  (void)close_joints(m, w.q_W, s.v, s.turns, w.work, w.mass, w.finder, w.projection);
+}
+
+void Stepper::start() {  // q_M = q_S (+) dt/2 v_S
+  w.v_S = s.v;
+  if (!w.energy_known || !m.cuts.empty() || !m.runners.empty()) {
+    forward_kinematics(m, s.q, s.v, w.work);
+    for (int c = 0; c < coordinate_count(); ++c)
+      w.values_start[c] = coordinate_value(m, w.work, s.q, s.turns, CoordinateIndex(c));
+    if (!w.energy_known)
+      w.energy = kinetic_energy(m, s.v, w.work) + potential_energy(m, act, s, w.work);
+    spring_lengths(m, w.work, w.elements.length);
+    start_rates();
+  }
+  w.q_M = s.q;
+  advance(m, w.q_M, s.v, 0.5 * o.dt);
+  place_prescribed(w.q_M, t.M);
+  w.q_W = w.q_M;
+  forward_kinematics(m, w.q_W, s.v, w.work);
+  if (m.has_loops) close_loops();
+}
+
+void Stepper::read_motors() {
+  const double at = o.motors == MotorScheme::midpoint ? t.M
+                    : o.motors == MotorScheme::end    ? t.E
+                                                      : t.S;
+  for (MotorCommand& c : w.commands) c = MotorCommand{};
+  for (const Motor& a : act.motors) {
+    MotorCommand& c = w.commands[a.coordinate];
+    c.kp = a.kp;
+    c.kd = a.kd;
+    c.reference = value(a.reference, at);
+    c.rate = rate(a.reference, at);
+    c.torque = value(a.torque, t.M);
+    c.limit = a.limit;
+  }
+}
+
+// An explicit impulse along a cut coordinate, as wrenches on its two bodies.
+void Stepper::add_impulse(int c, double impulse) {
+  const CoordinateRow r = coordinate_row(m, w.work, CoordinateIndex(c));
+  const auto on = [&](int body, double sign) {
+    if (body < 0) return;
+    const Vec3 f = sign * impulse * r.wrench.head<3>();
+    w.wrenches[body] += join(f, sign * impulse * r.wrench.tail<3>() - w.work.X[body].r.cross(f));
+  };
+  on(r.child, 1);
+  on(r.parent, -1);
+}
+
+// Impedances of all coordinates; those of the tree go to the diagonal, those of cuts become
+// blocks, and what is explicit is an impulse.
+void Stepper::joint_terms() {
+  read_motors();
+  w.extra.setZero();
+  w.start_impulse.setZero();
+  w.cut_impulses = false;
+  if (!m.cuts.empty() || m.has_elements())
+    std::fill(w.wrenches.begin(), w.wrenches.end(), Vec6::Zero());
+  for (int c = 0; c < coordinate_count(); ++c) {
+    CoordinateTerms& k = w.terms[c];
+    const Coordinate& coordinate = m.coordinates[c];
+    k.value = coordinate_value(m, w.work, w.q_M, s.turns, CoordinateIndex(c));
+    if (coordinate.cut.valid() && coordinate.rotational)  // turns count at the start of the step
+      k.value -=
+          2 * std::numbers::pi * std::round((k.value - w.values_start[c]) / (2 * std::numbers::pi));
+    k.rate = coordinate_rate(m, w.work, s.v, CoordinateIndex(c));
+    w.passive[c] = passive_impedance(coordinate, k.value, k.rate, o.dt);
+    w.motor[c] = motor_impedance(w.commands[c], o.motors, k.value, k.rate, o.dt);
+    k.linear = w.passive[c];
+    k.limited = Impedance{};
+    if (!std::isfinite(w.motor[c].limit)) {
+      k.linear.start += w.motor[c].start;
+      k.linear.gain += w.motor[c].gain;
+    } else if (w.motor[c].gain > 0) {
+      k.limited = w.motor[c];
+    } else {  // an explicit motor is clamped as it is
+      w.motor[c].start = std::clamp(w.motor[c].start, -w.motor[c].limit, w.motor[c].limit);
+      k.linear.start += w.motor[c].start;
+    }
+    if (coordinate.dof.prescribed) continue;
+    if (coordinate.v_index >= 0) {
+      w.extra[coordinate.v_index] += k.linear.gain;
+      w.start_impulse[coordinate.v_index] += k.linear.start;
+    } else if (k.linear.gain == 0 && k.linear.start != 0) {
+      add_impulse(c, k.linear.start);
+      w.cut_impulses = true;
+    }
+  }
+  for (const Prescribed& p : act.prescribed) w.terms[p.coordinate].prescribed_rate = rate(p.r, t.E);
+}
+
+// Explicit impulses of cut coordinates, in the velocities; needs the forest.
+void Stepper::cut_impulses() {
+  if (!w.cut_impulses) return;
+  w.mass.gather(w.wrenches, w.rhs);
+  w.start_impulse += w.rhs;
+}
+
+void Stepper::user_forces() {
+  w.tau_user.setZero();
+  for (Vec6& f : w.work.external) f.setZero();
+  if (act.user) act.user(m, w.work, t.M, w.q_M, s.v, w.tau_user, w.work.external);
+}
+
+// What the bias needs of the mid-point.
+void Stepper::load_bias() {
+  if (PlanarBias::holds(m, w.work)) w.planar_bias.load(m, w.work);
+}
+
+// v_free for the bias at the mean velocity v_mean: M' (v_free - v_S) = impulses.
+void Stepper::free_velocity(VecIn v_mean) {
+  if (PlanarBias::holds(m, w.work)) {
+    w.planar_bias.compute(m, v_mean, w.work.tau_bias);
+  } else {
+    renew_velocities(m, v_mean, w.work);
+    bias_force(m, w.work);
+  }
+  w.impulse = w.start_impulse + o.dt * (w.tau_user - w.work.tau_bias);
+  w.rhs = w.impulse;
+  if (m.any_prescribed) {
+    w.drive.setZero();  // increments of prescribed rates, for now
+    for (const Prescribed& p : act.prescribed)
+      if (const int i = m.coordinates[p.coordinate].v_index; i >= 0)
+        w.drive[i] = rate(p.r, t.E) - s.v[i];
+    w.mass.multiply(w.drive, w.v_free);
+    w.rhs -= w.v_free;
+  }
+  w.mass.solve(-1, w.rhs.data(), nullptr, w.v_free.data(), nullptr);
+  w.v_free += s.v;
+  if (m.any_prescribed) w.v_free += w.drive;
+}
+
+// The fixed point has been reached: changes shrink by their own ratio, and the next one would be
+// below the tolerance. Or they no longer shrink: rounding, which on a chain of a thousand links is
+// a thousand times that of one.
+bool Stepper::settled(double tolerance, double& last) const {
+  const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
+  const double ratio = last < infinity ? change / last : 1;
+  const bool done = !(ratio * change > tolerance * (1 + w.v_free.lpNorm<Eigen::Infinity>())) ||
+                    !(ratio < 0.9 || last == infinity);
+  last = change;
+  return done;
+}
+
+// The implicit mid-point of the smooth terms by fixed-point iteration: contraction factor
+// O(dt |v|), so a few rounds reach rounding.
+void Stepper::smooth_velocity() {
+  load_bias();
+  free_velocity(s.v);
+  double last = infinity;
+  for (int i = 0; i < 12; ++i) {
+    w.v_before = w.v_free;
+    w.v_E = 0.5 * (s.v + w.v_free);
+    free_velocity(w.v_E);
+    if (settled(1e-15, last)) break;
+  }
+}
+
+}  // namespace saltus

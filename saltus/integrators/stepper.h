@@ -1,0 +1,58 @@
+// One step, stage by stage; internal to the integrator. step() calls the stages in order.
+#pragma once
+#include "saltus/integrators/moreau.h"
+
+namespace saltus {
+
+struct Instants {
+  double S, M, E;
+};
+
+struct Stepper {
+  const Model& m;
+  const Actuation& act;
+  State& s;
+  StepWorkspace& w;
+  const MoreauMidpoint& o;
+  Instants t;
+
+  [[nodiscard]] int coordinate_count() const { return static_cast<int>(m.coordinates.size()); }
+
+  // smooth_terms.cpp
+  void place_prescribed(VecRef q, double at) const;
+  void start_rates();
+  void close_loops();
+  void start();
+  void read_motors();
+  void add_impulse(int c, double impulse);
+  void joint_terms();
+  void element_terms();
+  void cut_impulses();
+  void user_forces();
+  void load_bias();
+  void free_velocity(VecIn v_mean);
+  [[nodiscard]] bool settled(double tolerance, double& last) const;
+  void smooth_velocity();
+
+  // contact_stage.cpp
+  void form_islands();
+  [[nodiscard]] int cut_rows(const Island& island) const;
+  void consistent_joints(const Island& island, IslandProblem& problem);
+  void smooth_velocity_of_joints();
+  void solve_islands(StepReport& report);
+  void keep_failing(int i);
+  static void merge(ImpactReport& all, const ImpactReport& one);
+  void end_velocity();
+  void keep_impulses();
+
+  // end_of_step.cpp
+  void block_work(StepReport& report);
+  [[nodiscard]] double cut_rate(int c) const;
+  void joint_work(EnergyTerms& e);
+  void drive_work(EnergyTerms& e);
+  void external_work(EnergyTerms& e);
+  void mechanical_energy(EnergyTerms& e);
+  void finish(StepReport& report);
+};
+
+}  // namespace saltus
