@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "saltus/base/error.h"
+#include "saltus/solvers/conflict.h"
 #include "saltus/solvers/literature.h"
 #include "saltus/solvers/solve.h"
 #include "tests/support/check.h"
@@ -152,6 +153,20 @@ TEST(Json, Refusals) {
       std::string::npos);
 }
 
+// Whatever was read ends in a report, also where it has no solution.
+void solve_briefly(ProblemFile& f, std::uint64_t seed) {
+  const Inclusion& p = f.problem;
+  if (p.rows > 30) return;
+  SolverWorkspace work;
+  work.reserve(p.rows, static_cast<int>(p.blocks.size()), static_cast<int>(p.W.rows()));
+  AutoSolver o;
+  o.max_iterations = 50;
+  const SolveReport r = solve_inclusion(p, f.Lambda, o, work);
+  EXPECT_TRUE(f.Lambda.allFinite()) << "seed " << seed;
+  EXPECT_EQ(r.converged, r.residual <= o.tolerance) << "seed " << seed;
+  if (!r.converged) static_cast<void>(find_conflict(p, 1e-9));
+}
+
 // Mutated and truncated files: read or refused, never anything else. Longer under SALTUS_SOAK=1.
 void fuzz(const std::string& name, const std::string& original, int rounds) {
   int refused = 0;
@@ -175,7 +190,8 @@ void fuzz(const std::string& name, const std::string& original, int rounds) {
     }
     std::ofstream(path, std::ios::binary) << text;
     try {
-      static_cast<void>(read_problem(path));
+      ProblemFile f = read_problem(path);
+      solve_briefly(f, seed);
     } catch (const InputError& e) {
       ++refused;
       EXPECT_EQ(std::string(e.what()).rfind(path, 0), 0U) << e.what() << ", seed " << seed;

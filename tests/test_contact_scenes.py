@@ -77,6 +77,18 @@ def test_dropped(run, scenes, tmp_path, name):
     assert creep < 1e-8
 
 
+def test_light_links_under_a_heavy_load(run, scenes, tmp_path):
+    """100 sticking contacts on links of 2e-5 kg under 1 kg: the tree route stands still at 3e-7 m/s in
+    the first step, and the dense fallback ends it."""
+    path = tmp_path / "capstan.yaml"
+    path.write_text((scenes / "contact/capstan.yaml").read_text().replace("mass: 1e-4", "mass: 2e-5"))
+    done = run("run", path, "--json", "--set", "time.end=0.005", timeout=120)
+    assert done.code == 0, done.err
+    s = json.loads(done.out)
+    assert s["unconverged_steps"] == 0 and s["worst_residual"] <= 1e-9
+    assert s["max_iterations"] > 1000, "the tree route solves it by itself now: pick a harder rope"
+
+
 @pytest.mark.parametrize("friction, stays", [(0.088, True), (0.087, False)])
 def test_the_wedge_locks_itself(run, scenes, friction, stays):
     """Of 10 degrees with friction on both faces: it locks if mu > tan(5 deg) = 0.08749."""

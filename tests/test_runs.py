@@ -28,7 +28,8 @@ TABLES = {
     "contacts": {"kind": 1, "a": 1, "b": 1, "feature": 1, "mode": 1, "gap": 1, "point": 3,
                  "normal": 3, "impulse": 3, "normal_impulse": 1},
     "frames": {"t": 1, "step": 1, "q": "nq", "v": "nv", "pose": None, "com": 3, "coordinate": None,
-               "motor": None, "contact_end": 1, "kinetic": 1, "potential": 1,
+               "motor": None, "contact_end": 1, "undetermined": 1, "kinetic": 1,
+               "potential": 1,
                **{"work_" + w: 1 for w in WORKS}},
     "steps": {"t": 1, "iterations": 1, "residual": 1, "converged": 1, "restitution_share": 1,
               "raw_penetration": 1, "penetration": 1, "raw_joint_gap": 1, "joint_gap": 1,
@@ -539,7 +540,8 @@ def test_contacts(pegs):
     length = np.linalg.norm(c["normal"], axis=1)
     print(f"{end[-1]} contacts in {len(end)} frames; |normal| - 1 up to {abs(length - 1).max():.1e}")
     assert abs(length - 1).max() < 1e-12
-    assert set(np.unique(c["mode"])) <= {0, 1, 2}
+    assert set(np.unique(c["mode"][c["kind"] == 0])) == {3}, "pegs without friction"
+    assert set(np.unique(c["mode"][c["kind"] == 1])) <= {1, 2}
     assert set(np.unique(c["kind"])) == {0, 1}
     contact, support = c["kind"] == 0, c["kind"] == 1
     names = [s["name"] for s in header["shapes"]]

@@ -108,6 +108,8 @@ def test_not_converged_is_status_1(run, tmp_path):
     done = run("solve", path)
     assert done.code == 1
     assert "NOT converged" in done.out and "worst at contact" in done.out
+    assert "has no solution: no velocity meets these blocks, the nearest misses by 1.00e+00 m/s" in done.out
+    assert json.loads(run("solve", path, "--json").out)["no_solution"]["blocks"] == [0, 1]
 
 
 @pytest.mark.parametrize("text, message", [

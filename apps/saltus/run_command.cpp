@@ -37,6 +37,23 @@ std::string number(const nlohmann::ordered_json& x) {
   return x.is_number() ? fmt::format("{:.9g}", x.get<double>()) : "not reached";
 }
 
+void print_undetermined(const nlohmann::ordered_json& u) {
+  const auto n = [&](const char* key) { return u[key].get<long>(); };
+  if (n("found") > 0) {
+    fmt::print(
+        "  undetermined    {} of {} steps looked at leave impulses of contacts open (most {}), the "
+        "first at t = {:.6g} s:\n                  ",
+        n("found"), n("examined"), n("most"), u["first_t"].get<double>());
+    for (const auto& name : u["at"])
+      fmt::print("{}{}", &name == &u["at"].front() ? "" : ", ", name.get<std::string>());
+    const long more = n("count") - static_cast<long>(u["at"].size());
+    fmt::print("{}\n", more > 0 ? fmt::format(" and {} more", more) : "");
+  }
+  if (n("left_out") > 0)
+    fmt::print("                  {} of {} steps looked at have islands too large to count\n",
+               n("left_out"), n("examined"));
+}
+
 void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   const auto d = [&](const char* key) { return s[key].get<double>(); };
   if (!s["title"].get<std::string>().empty()) fmt::print("{}\n", s["title"].get<std::string>());
@@ -62,6 +79,7 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   if (s["redundant_rows"].get<long>() > 0)
     fmt::print("                  {} redundant rows: how joints share that load is indeterminate\n",
                s["redundant_rows"].get<long>());
+  print_undetermined(s["undetermined_steps"]);
   if (s.contains("start_loop_gap") && d("start_loop_gap") > 1e-9)
     fmt::print("  assembled       loop {} was {:.2e} m open at the start\n",
                s["start_loop"].get<std::string>(), d("start_loop_gap"));

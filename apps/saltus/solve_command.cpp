@@ -9,6 +9,8 @@
 #include "apps/saltus/commands.h"
 #include "saltus/base/error.h"
 #include "saltus/io/problem_file.h"
+#include "saltus/solvers/conflict.h"
+#include "saltus/solvers/indeterminacy.h"
 #include "saltus/solvers/literature.h"
 #include "saltus/solvers/solve.h"
 
@@ -27,6 +29,7 @@ struct SolveArguments {
 struct Solved {
   SolveReport report;
   LiteratureResidual literature;
+  Conflict conflict;  // where it did not converge
   double seconds = 0;
 };
 
@@ -84,7 +87,8 @@ Solved solve_file(const SolveArguments& a, ProblemFile& file, SolverWorkspace& w
   Solved s;
   const auto begin = std::chrono::steady_clock::now();
   s.report = solve_inclusion(p, file.Lambda, choose(a, tolerance), work);
-  s.report.indeterminate = indeterminacy(p, file.Lambda, work);
+  s.report.indeterminate = indeterminacy(p, file.Lambda);
+  if (!s.report.converged) s.conflict = find_conflict(p, 10 * tolerance);
   s.literature = literature_residual(p, file.Lambda, work);
   if (s.report.converged && (a.solver == "auto" || a.solver == "newton"))
     refine(p, file.Lambda, tolerance, work, s);
@@ -122,6 +126,8 @@ nlohmann::ordered_json to_json(const SolveArguments& a, const ProblemFile& f, co
                               {"indeterminate", r.indeterminate},
                               {"literature_absolute", s.literature.absolute},
                               {"literature_relative", s.literature.relative}};
+  if (!s.conflict.blocks.empty())
+    j["no_solution"] = {{"miss", s.conflict.miss}, {"blocks", s.conflict.blocks}};
   if (a.history) j["history"] = work.history;
   return j;
 }
@@ -143,6 +149,13 @@ void print(const SolveArguments& a, const ProblemFile& f, const Solved& s,
       r.residual, r.normal, r.tangential, r.rotational);
   if (!r.converged && r.worst_block >= 0)
     fmt::print("  worst at {}\n", f.names[static_cast<std::size_t>(r.worst_block)]);
+  if (!s.conflict.blocks.empty()) {
+    fmt::print(
+        "  has no solution: no velocity meets these blocks, the nearest misses by {:.2e} m/s\n",
+        s.conflict.miss);
+    for (const int block : s.conflict.blocks)
+      fmt::print("    {}\n", f.names[static_cast<std::size_t>(block)]);
+  }
   fmt::print("  residual of the literature {:.2e} relative, {:.2e} absolute\n",
              s.literature.relative, s.literature.absolute);
   if (r.indeterminate > 0)

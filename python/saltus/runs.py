@@ -205,7 +205,7 @@ class Run:
                  "a": "world" if kind else shapes[a],
                  "b": bodies[b] if kind else shapes[b],
                  "feature": int(feature),
-                 "mode": ("open", "stick", "slip")[mode],
+                 "mode": ("open", "stick", "slip", "closed")[mode],
                  "gap": gap, "point": point, "normal": normal,
                  "force": impulse / self.header["dt"]}
                 for kind, a, b, feature, mode, gap, point, normal, impulse in zip(*columns)]

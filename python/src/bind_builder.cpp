@@ -75,16 +75,18 @@ void bind_builder(nb::module_& m) {
       .def(
           "__init__",
           [](ContactLaw* self, const Friction& friction, double restitution,
-             const std::string& axes) {
+             const std::string& axes, double rolling, double drilling) {
             if (axes != "a" && axes != "b")
               throw InputError(fmt::format("axes: expected 'a' or 'b', got '{}'", axes));
             const auto [mu1, mu2] = friction_of(friction);
-            new (self)
-                ContactLaw{mu1, mu2, restitution, axes == "a" ? FrictionAxes::a : FrictionAxes::b};
+            new (self) ContactLaw{mu1,         mu2,
+                                  restitution, axes == "a" ? FrictionAxes::a : FrictionAxes::b,
+                                  rolling,     drilling};
           },
-          "friction"_a = 0.0, "restitution"_a = 0.0, "axes"_a = "b",
+          "friction"_a = 0.0, "restitution"_a = 0.0, "axes"_a = "b", nb::kw_only(),
+          "rolling"_a = 0.0, "drilling"_a = 0.0,
           "friction: one coefficient, or two along x and y of the shape that `axes` names; "
-          "restitution in [0, 1].");
+          "restitution in [0, 1]; rolling, drilling: resisting moments per normal force [m].");
 
   nb::class_<ModelBuilder>(m, "ModelBuilder",
                            "Builds and checks a Model. Bodies may come in any order; every method "
@@ -107,6 +109,15 @@ void bind_builder(nb::module_& m) {
           [](ModelBuilder& b, const std::string& name, const RigidInertia& inertia,
              const JointSpec& joint) -> ModelBuilder& { return b.body(name, inertia, joint); },
           "name"_a, "inertia"_a, "joint"_a, nb::rv_policy::reference_internal)
+      .def(
+          "loop",
+          [](ModelBuilder& b, const std::string& child, const JointSpec& joint) -> ModelBuilder& {
+            return b.loop(child, joint);
+          },
+          "child"_a, "joint"_a, nb::rv_policy::reference_internal,
+          "Closes a loop: one more joint, with a name, between the parent that it names and "
+          "`child`, "
+          "which have joints of their own; either may be 'world'. See close_loops.")
       .def(
           "added_inertia",
           [](ModelBuilder& b, const std::string& body, const ArrayLike& inertia) -> ModelBuilder& {

@@ -5,6 +5,7 @@
 #include <nanobind/stl/variant.h>
 
 #include "handles.h"
+#include "saltus/geometry/hull.h"
 
 namespace saltus::python {
 
@@ -94,6 +95,44 @@ void bind_joints(nb::module_& m) {
           "radius"_a, "half_length"_a)
       .def_ro("radius", &Capsule::radius, "[m]")
       .def_ro("half_length", &Capsule::half_length, "centre to the centre of a cap [m]");
+  nb::class_<Cylinder>(m, "Cylinder", "A solid cylinder along x with flat ends.")
+      .def(
+          "__init__",
+          [](Cylinder* self, double radius, double half_length) {
+            require_positive(radius, "radius");
+            require_positive(half_length, "half_length");
+            new (self) Cylinder{radius, half_length};
+          },
+          "radius"_a, "half_length"_a)
+      .def_ro("radius", &Cylinder::radius, "[m]")
+      .def_ro("half_length", &Cylinder::half_length, "centre to an end [m]");
+  nb::class_<ConvexHull>(m, "ConvexHull", "The convex hull of points.")
+      .def(
+          "__init__",
+          [](ConvexHull* self, const ArrayLike& points) {
+            const Mat p = matrix_of(points, -1, 3, "points");
+            std::vector<Vec3> list;
+            for (Eigen::Index i = 0; i < p.rows(); ++i) list.emplace_back(p.row(i));
+            new (self) ConvexHull(convex_hull(list));
+          },
+          "points"_a, "n x 3 [m], at least four that are not in one plane.")
+      .def_prop_ro(
+          "vertices",
+          [](const ConvexHull& h) {
+            Mat v(static_cast<Eigen::Index>(h.hull->vertices.size()), 3);
+            for (Eigen::Index i = 0; i < v.rows(); ++i) v.row(i) = h.hull->vertices[i];
+            return owned(v);
+          },
+          copied, "those of the points that are corners, n x 3 [m]")
+      .def_prop_ro(
+          "volume", [](const ConvexHull& h) { return h.hull->volume; }, "[m^3]")
+      .def(
+          "solid",
+          [](const ConvexHull& h, double mass) {
+            require_positive(mass, "mass");
+            return solid_hull(mass, *h.hull);
+          },
+          "mass"_a, "RigidInertia of a homogeneous solid of this mass [kg], with its centre.");
   nb::class_<Box>(m, "Box", "A box.")
       .def(
           "__init__",

@@ -104,7 +104,7 @@ void bind_contact(nb::module_& m) {
       .def_ro("body_a", &Contact::body_a, "index of its body; -1: the world")
       .def_ro("body_b", &Contact::body_b)
       .def_ro("feature", &Contact::feature, "which of the points of the two shapes")
-      .def_ro("mode", &Contact::mode, "1 stick, 2 slip")
+      .def_ro("mode", &Contact::mode, "1 stick, 2 slip, 3 closed (no friction)")
       .def_ro("gap", &Contact::gap, "at the mid-point of the step [m]")
       .def_prop_ro(
           "point", [](const Contact& c) { return owned(Vec(c.point)); }, copied,

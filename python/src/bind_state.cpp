@@ -8,6 +8,7 @@
 
 #include "handles.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/integrators/closure.h"
 
 namespace saltus::python {
 
@@ -43,6 +44,20 @@ void set_joints(StateHandle& s, const ByBody& q, const ByBody& v) {
     quaternion.normalize();
   }
   set_posture(*s.model, posture, s.state);
+}
+
+double close_loops(StateHandle& s) {
+  require_free(s.busy, "state");
+  State closed = s.state;
+  const ClosureReport report = close_start(*s.model, {}, closed);
+  if (report.loop < 0) return 0;
+  if (!(report.gap_left < 1e-9 && report.rate_left < 1e-9))
+    throw InputError(fmt::format("loop '{}' cannot be closed near this state: {:.3g} m stay open",
+                                 s.model->cuts[report.loop].name, report.gap_left));
+  s.state.q = closed.q;  // in place, so that views stay valid
+  s.state.v = closed.v;
+  s.state.turns = closed.turns;
+  return report.gap;
 }
 
 StateHandle copy_of(const StateHandle& s) {
@@ -172,7 +187,8 @@ void bind_state(nb::module_& m) {
       .def_prop_ro(
           "contacts", &contacts_of, nb::sig("def contacts(self) -> numpy.ndarray"),
           "Contacts of the last step that carried load, a copy: a structured array with a, "
-          "b (indices in Model.shapes), feature, mode (1 stick, 2 slip) and Lambda (normal, "
+          "b (indices in Model.shapes), feature, mode (1 stick, 2 slip, 3 closed) and Lambda "
+          "(normal, "
           "T1, T2, then rolling and drilling moments) [N s, N m s].")
       .def_prop_ro(
           "mode",
@@ -180,7 +196,8 @@ void bind_state(nb::module_& m) {
             const auto& x = s.state.mode;
             return Modes(x.empty() ? &no_mode : x.data(), {x.size()});
           },
-          nb::rv_policy::reference_internal, "of each slot: 0 open, 1 stick, 2 slip; a view")
+          nb::rv_policy::reference_internal,
+          "of each slot: 0 open, 1 stick, 2 slip, 3 closed (no friction); a view")
       .def_prop_ro(
           "turns",
           [](const StateHandle& s) {
@@ -191,6 +208,10 @@ void bind_state(nb::module_& m) {
       .def("set_posture", &set_joints, "q"_a = ByBody{}, "v"_a = ByBody{},
            "Puts every body's own joint, cut or not, to q and v given by body name "
            "({'link2': [0.1]}, [rad, m, rad/s, m/s]); those not named to zero.")
+      .def("close_loops", &close_loops,
+           "Closes the loops of the model at position and velocity level by the smallest change in "
+           "the metric of the mass matrix; returns how far open they were [m]. InputError, and the "
+           "state as it was, where they cannot be closed from here.")
       .def("copy", &copy_of, "A checkpoint: equal in every bit, independent.")
       .def("__copy__", &copy_of)
       .def(

@@ -63,7 +63,7 @@ void check_state(const Model& model, const State& s) {
     const auto known = [&](std::int32_t shape) {
       return shape >= 0 && shape < static_cast<std::int32_t>(model.shapes.size());
     };
-    if (!known(c.key.a) || !known(c.key.b) || c.mode > 2 || (before && !(*before < c.key)))
+    if (!known(c.key.a) || !known(c.key.b) || c.mode > 3 || (before && !(*before < c.key)))
       throw InputError("state.contacts: expected contacts of this model, in order");
     for (const double x : c.Lambda) require_finite(x, "state.contacts");
     before = &c.key;

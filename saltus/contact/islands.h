@@ -48,6 +48,10 @@ inline constexpr int dense_limit = 240;
 // docs/solvers.md).
 inline constexpr int tree_limit = 24;
 
+// Islands of at most this many rows that the tree or the sparse route did not solve are tried again
+// with dense matrices.
+inline constexpr int fallback_rows = 900;
+
 // Which route an island takes. Only `auto` and `newton` know the tree; JOR and explicit choices of
 // an iteration are dense.
 [[nodiscard]] Route route_of(const Model& model, const Assembly& assembly, const Island& island,

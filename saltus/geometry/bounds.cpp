@@ -49,8 +49,4 @@ struct Bounds {
 
 Aabb bounds(const Shape& shape, const SE3& X) { return std::visit(Bounds{X}, shape); }
 
-bool is_unbounded(const Shape& shape) {
-  return std::holds_alternative<HalfSpace>(shape) || std::holds_alternative<Peg>(shape);
-}
-
 }  // namespace saltus

@@ -170,6 +170,10 @@ bool one_way(const Shape& a, const SE3& X_a, const Shape& b, const SE3& X_b, Col
 
 }  // namespace
 
+std::string_view name_of(const Shape& shape) {
+  return std::visit([](const auto& s) { return s.name; }, shape);
+}
+
 bool can_touch(const Shape& a, const Shape& b) {
   const SE3 X;
   return one_way(a, X, b, X, nullptr) || one_way(b, X, a, X, nullptr);

@@ -37,6 +37,5 @@ struct Aabb {
 // The box along the inertial axes round a shape; infinite where the shape is: all of space for a
 // half-space, along its axis for a peg.
 [[nodiscard]] Aabb bounds(const Shape& shape, const SE3& X);
-[[nodiscard]] bool is_unbounded(const Shape& shape);
 
 }  // namespace saltus

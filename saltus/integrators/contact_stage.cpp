@@ -78,6 +78,7 @@ void Stepper::solve_islands(StepReport& report) {
   report.islands = w.islands.count();
   parallel_for(w.islands.count(), o.threads, [&](int i) {
     w.results[i] = resolve(o.impact, o.solver, w.mass, w.problems[i]);
+    if (!w.results[i].solve.converged) retry_dense(i);
     store_impulses(w.islands[i], w.problems[i], w.assembly);
   });
   w.failing_island = -1;
@@ -86,8 +87,24 @@ void Stepper::solve_islands(StepReport& report) {
     if (r.solve.worst_block >= 0 && r.solve.residual >= report.impact.solve.residual)
       report.worst = w.assembly.place(w.islands[i].blocks[r.solve.worst_block]);
     merge(report.impact, r);
-    if (!r.solve.converged && o.keep_failing && w.failing_island < 0) keep_failing(i);
+    if (!r.solve.converged && w.islands[i].rows <= o.keep_failing && w.failing_island < 0)
+      keep_failing(i);
   }
+}
+
+// What the tree or the sparse route could not solve, from the same start with dense matrices.
+void Stepper::retry_dense(int i) {
+  IslandProblem& p = w.problems[i];
+  if (p.route == Route::dense || w.islands[i].rows > fallback_rows) return;
+  const ImpactReport before = w.results[i];
+  const Vec kept = p.Lambda;
+  form_island(m, w.assembly, w.islands[i], ProxGaussSeidel{}, w.v_free, w.mass, p);
+  ImpactReport dense = resolve(o.impact, o.solver, w.mass, p);
+  dense.solve.iterations += before.solve.iterations;
+  if (dense.solve.residual < before.solve.residual)
+    w.results[i] = dense;
+  else
+    p.Lambda = kept;
 }
 
 // As the solver was given it: dense, from the impulses of the last step.

@@ -90,8 +90,7 @@ void Stepper::joint_work(EnergyTerms& e) {
 // Force of prescribed tree coordinates: what M dv = impulses + W Lambda + drive dt lacks.
 void Stepper::drive_work(EnergyTerms& e) {
   if (!m.any_prescribed) return;
-  apply_rows(w.assembly, w.wrenches, w.rhs);
-  w.mass.gather(w.wrenches, w.drive);
+  w.mass.gather(w.wrenches, w.drive);  // wrenches and rhs are still those of end_velocity
   w.impulse += w.drive + w.rhs;
   w.rhs = w.v_E - s.v;
   w.mass.multiply(w.rhs, w.drive);

@@ -18,11 +18,11 @@ constexpr double safety = 0.9, least_factor = 0.2, most_factor = 6;
 // A step below this share of the time scale, or of the time itself, makes no progress.
 constexpr double least_step = 1e-13;
 
-// Statuses of an element in a byte of State: its Status by the first set in the two lowest bits,
-// then one bit for each other set that slips.
+// Statuses of an element in a byte of State: its Mode by the first set in the two lowest bits, then
+// one bit for each other set that slips.
 unsigned char bits_of(const Element& e) {
   if (!e.present()) return 0;
-  unsigned bits = e.sets > 0 && e.set[0].slips ? 2U : 1U;
+  unsigned bits = e.sets == 0 ? 3U : e.set[0].slips ? 2U : 1U;  // Mode of solvers/inclusion.h
   for (int i = 1; i < e.sets; ++i) bits |= e.set[i].slips ? 2U << i : 0U;
   return static_cast<unsigned char>(bits);
 }

@@ -26,8 +26,8 @@ struct MoreauMidpoint {
   ImpactLaw impact = CappedImpact{};
   MotorScheme motors = MotorScheme::midpoint;
   Projection projection = Projection::mass;
-  int threads = 1;  // islands and contact points side by side; the bits do not depend on it
-  bool keep_failing = false;  // StepWorkspace::failing
+  int threads = 1;       // islands and contact points side by side; the bits do not depend on it
+  int keep_failing = 0;  // StepWorkspace::failing, of islands of at most this many rows
 };
 
 // A step has diverged when a velocity is not finite, when a body moves at this speed [m/s], or

@@ -126,9 +126,17 @@ void Stepper::joint_terms() {
     }
   }
   for (const Prescribed& p : act.prescribed) w.terms[p.coordinate].prescribed_rate = rate(p.r, t.E);
+  if (m.has_elements()) element_terms();
 }
 
-// Explicit impulses of cut coordinates, in the velocities; needs the forest.
+void Stepper::element_terms() {
+  for (int i = 0; i < static_cast<int>(m.runners.size()); ++i)
+    w.assembly.steering[i] = steering_angle(act, i, t.M);
+  element_impulses(m, act, t.S, t.E, w.work, w.elements, w.wrenches);
+  w.cut_impulses = true;
+}
+
+// Explicit impulses of cut coordinates, springs and drags, in the velocities; needs the forest.
 void Stepper::cut_impulses() {
   if (!w.cut_impulses) return;
   w.mass.gather(w.wrenches, w.rhs);

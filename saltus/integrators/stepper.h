@@ -40,6 +40,7 @@ struct Stepper {
   void consistent_joints(const Island& island, IslandProblem& problem);
   void smooth_velocity_of_joints();
   void solve_islands(StepReport& report);
+  void retry_dense(int i);
   void keep_failing(int i);
   static void merge(ImpactReport& all, const ImpactReport& one);
   void end_velocity();

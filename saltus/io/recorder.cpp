@@ -23,7 +23,7 @@ TableSpec contact_table() {
            {"a", Type::i32, 1, "", "first shape, of header.shapes; a support: -1"},
            {"b", Type::i32, 1, "", "second shape; a support: its body, of header.bodies"},
            {"feature", Type::i32, 1, "", "which of the pair's points; of the body's supports"},
-           {"mode", Type::u8, 1, "", "0 open, 1 stick, 2 slip"},
+           {"mode", Type::u8, 1, "", "0 open, 1 stick, 2 slip, 3 closed (no friction)"},
            {"gap", Type::f64, 1, "m", "at the mid-point of the step, before the correction"},
            {"point", Type::f64, 3, "m", "inertial frame"},
            {"normal", Type::f64, 3, "", "from the first to the second"},
@@ -44,7 +44,8 @@ TableSpec frame_table(const System& s) {
        {"coordinate", Type::f64, count(m.coordinates.size()), "", "joint coordinates"},
        {"motor", Type::f64, count(m.coordinates.size()), "N m", "motor force of joint coordinates"},
        {"drive", Type::f64, m.any_prescribed ? m.nv : 0, "N m", "force of prescribed velocities"},
-       {"contact_end", Type::i64, 1, "", "end of the frame's rows in contacts"}}};
+       {"contact_end", Type::i64, 1, "", "end of the frame's rows in contacts"},
+       {"undetermined", Type::i32, 1, "", "impulses that contacts of dense islands leave open"}}};
   for (const char* name : {"kinetic", "potential"})
     table.columns.push_back({name, Type::f64, 1, "J", "energy"});
   for (const char* name : {"motors", "prescribed", "muscles", "external", "dampers", "contacts",
@@ -169,7 +170,7 @@ void Recorder::record_supports(const Model& m, const State& state, const Assembl
 }
 
 void Recorder::frame(const System& system, const State& state, const StepWorkspace& w,
-                     const EnergyTerms& e) {
+                     const EnergyTerms& e, int undetermined) {
   const Model& m = system.model;
   if (state.step > 0) {
     record_contacts(w.assembly);
@@ -193,6 +194,8 @@ void Recorder::frame(const System& system, const State& state, const StepWorkspa
   }
   if (m.any_prescribed) data.push_back(w.drive.data());
   data.push_back(&contact_rows_);
+  const std::int32_t open = undetermined;
+  data.push_back(&open);
   for (const double* x :
        {&e.kinetic, &e.potential, &e.motors, &e.prescribed, &e.muscles, &e.external, &e.dampers,
         &e.contacts, &e.friction, &e.joints, &e.correction, &e.integrator})

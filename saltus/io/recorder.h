@@ -17,9 +17,10 @@ class Recorder {
   Recorder(const std::string& path, const Scene& scene, const System& system, bool checkpoints,
            bool publish = true);
 
-  // A frame of the state whose kinematics are in `work`; `ledger` holds the cumulative work.
+  // A frame of the state whose kinematics are in `work`; `ledger` holds the cumulative work,
+  // `undetermined` is how many impulses the contacts leave open.
   void frame(const System& system, const State& state, const StepWorkspace& work,
-             const EnergyTerms& ledger);
+             const EnergyTerms& ledger, int undetermined);
   void step(const State& state, const StepReport& report, double wall_s);
   // Copies what an earlier run wrote up to and including this step.
   void copy(const RunReader& from, std::int64_t step);

@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/io/problem_file.h"
 #include "saltus/io/recorder.h"
+#include "saltus/io/run_totals.h"
 #include "saltus/version.h"
 
 namespace saltus {
@@ -19,54 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
-
-// After the correction no contact may be deeper and no joint further open [m]; steps that are get
-// counted and reported.
-constexpr double penetration_allowed = 1e-6;
-
-// Figures of the whole run; plain numbers, so that a checkpoint can hold them.
-struct Totals {
-  EnergyTerms ledger;
-  double start_energy = 0;
-  double iterations = 0, most_iterations = 0, unconverged = 0;
-  double worst_residual = 0, worst_residual_time = 0, worst_residual_step = 0;
-  double raw_penetration = 0, penetration = 0, raw_joint_gap = 0, joint_gap = 0;
-  double impacts = 0, least_share = 1;
-  Place worst_residual_place;
-  double open_joints = 0;   // steps
-  double energy_error = 0;  // of the scheme, the correction and the joints' rows [J]
-  double redundant = 0;     // most redundant joint rows of a step
-  double penetrating = 0, deepest_time = 0;
-  Place deepest;
-
-  void add(const State& s, const StepReport& r) {
-    ledger.add_work(r.energy);
-    energy_error += r.energy.integrator + r.energy.correction + r.cut_work;
-    iterations += r.solve().iterations;
-    most_iterations = std::max(most_iterations, static_cast<double>(r.solve().iterations));
-    unconverged += !r.solve().converged;
-    if (r.solve().residual > worst_residual) {
-      worst_residual = r.solve().residual;
-      worst_residual_time = s.t;
-      worst_residual_step = static_cast<double>(s.step);
-      worst_residual_place = r.worst;
-    }
-    raw_penetration = std::max(raw_penetration, r.projection.raw_penetration);
-    penetrating += r.projection.penetration > penetration_allowed;
-    open_joints += r.projection.joint_gap > penetration_allowed;
-    if (r.projection.penetration > penetration) {
-      penetration = r.projection.penetration;
-      deepest_time = s.t;
-      deepest = r.projection.deepest;
-    }
-    raw_joint_gap = std::max(raw_joint_gap, r.projection.raw_joint_gap);
-    joint_gap = std::max(joint_gap, r.projection.joint_gap);
-    redundant = std::max(redundant, static_cast<double>(r.solve().redundant));
-    impacts += r.impact.impact;
-    least_share = std::min(least_share, r.impact.s);
-  }
-};
-static_assert(std::is_trivially_copyable_v<Totals>);
 
 // Totals, metrics and state in one blob; the state's part grows with its contacts.
 std::vector<std::uint8_t> pack(const State& state, const Totals& totals,
@@ -92,6 +46,7 @@ struct SceneRun {
   RunResult result;
   Clock::time_point began = Clock::now();
   MoreauMidpoint integrator = scene.integrator;
+  UndeterminedCounter undetermined;
   bool dumped = false;
   std::int64_t first_step = 0, last_step = 0;
   std::int64_t frame_every = 1, checkpoint_every = 1;
@@ -106,7 +61,7 @@ struct SceneRun {
         state(system.start) {
     system.actuation.user = o.force;
     integrator.threads = o.threads;
-    integrator.keep_failing = !o.dump.empty();
+    integrator.keep_failing = o.dump.empty() ? examined_rows : std::numeric_limits<int>::max();
     const double dt = s.integrator.dt;
     last_step = static_cast<std::int64_t>(std::ceil(s.end / dt - 1e-9));
     const auto every = [&](double interval) {
@@ -134,7 +89,7 @@ struct SceneRun {
     e.potential = potential_energy(system.model, system.actuation, state, work.work);
     totals.start_energy = e.total();
     open_recorder();
-    if (recorder) recorder->frame(system, state, work, totals.ledger);
+    if (recorder) recorder->frame(system, state, work, totals.ledger, 0);
     write_checkpoint();
   }
 
@@ -192,12 +147,23 @@ struct SceneRun {
         state.step,
         recorder && !options.force ? fmt::format(", kept as a checkpoint in {}", options.output)
                                    : "");
+    result.message += no_solution();
     write_checkpoint();
+  }
+
+  // The first step found that has none, as the end of a message.
+  [[nodiscard]] std::string no_solution() const {
+    const NoSolution& n = totals.no_solution;
+    if (n.at.count == 0) return "";
+    return fmt::format(
+        "; step {} at t = {:.6g} s has no solution: no motion meets {}{}, the nearest misses by "
+        "{:.2e} m/s",
+        n.step, n.time, text_of(system.model, n.at), n.at.count > 1 ? " together" : "", n.miss);
   }
 
   bool one_step() {
     const StepReport r = step(system.model, system.actuation, state, work, integrator);
-    if (integrator.keep_failing && work.failing_island >= 0) dump_failing(r);
+    if (work.failing_island >= 0) look_into_failing(r);
     if (r.diverged || r.singular) {
       diverge(r);
       return false;
@@ -208,18 +174,32 @@ struct SceneRun {
         {.drive_work = totals.ledger.motors + totals.ledger.prescribed + totals.ledger.muscles,
          .energy_error = totals.energy_error,
          .joint_gap = r.projection.joint_gap});
+    const bool frame = state.step % frame_every == 0 || state.step == last_step;
+    const int open = frame ? undetermined.look(work, state, totals.undetermined) : 0;
     if (recorder) {
       recorder->step(state, r, wall());
-      frame_written = state.step % frame_every == 0 || state.step == last_step;
-      if (frame_written) recorder->frame(system, state, work, totals.ledger);
+      frame_written = frame;
+      if (frame_written) recorder->frame(system, state, work, totals.ledger, open);
       if (state.step % checkpoint_every == 0) write_checkpoint();
     }
     return true;
   }
 
-  // The first step that missed its tolerance, for `saltus solve`.
+  // Steps that missed their tolerance: the first is dumped on request, and those that are worse
+  // than all before are searched for a contradiction until one is found.
+  void look_into_failing(const StepReport& r) {
+    const Island& island = work.islands[work.failing_island];
+    if (!options.dump.empty() && !dumped) dump_failing(r);
+    if (totals.no_solution.at.count == 0 && island.rows <= examined_rows &&
+        r.solve().residual > totals.worst_residual)
+      totals.no_solution = look_for_solution(work, options_of(integrator.solver).tolerance, state);
+    const bool dump_later = !options.dump.empty() && !dumped;
+    const int examine_later = totals.no_solution.at.count == 0 ? examined_rows : 0;
+    integrator.keep_failing = dump_later ? std::numeric_limits<int>::max() : examine_later;
+  }
+
+  // For `saltus solve`.
   void dump_failing(const StepReport& r) {
-    integrator.keep_failing = false;
     const IslandProblem& p = work.failing;
     std::vector<std::string> names;
     for (const int block : work.islands[work.failing_island].blocks)
@@ -261,6 +241,7 @@ struct SceneRun {
           totals.unconverged, state.step, options_of(scene.integrator.solver).tolerance,
           totals.worst_residual_step, totals.worst_residual_time, totals.worst_residual,
           system.model.name_of(totals.worst_residual_place));
+      result.message += no_solution();
     }
   }
 
@@ -279,6 +260,22 @@ struct SceneRun {
             {"joints", e.joints},
             {"correction", e.correction},
             {"integrator", e.integrator}};
+  }
+
+  [[nodiscard]] Json undetermined_json() const {
+    const Undetermined& u = totals.undetermined;
+    const auto whole = [](double x) { return static_cast<std::int64_t>(x); };
+    Json j = {{"examined", whole(u.examined)},
+              {"found", whole(u.found)},
+              {"left_out", whole(u.left_out)}};
+    if (u.found > 0) {
+      j["most"] = whole(u.most);
+      j["first_step"] = whole(u.first_step);
+      j["first_t"] = u.first_time;
+      j["count"] = u.at.count;
+      j["at"] = names_of(system.model, u.at);
+    }
+    return j;
   }
 
   void summarise() {
@@ -316,6 +313,13 @@ struct SceneRun {
     j["max_joint_gap"] = totals.joint_gap;
     j["max_raw_joint_gap"] = totals.raw_joint_gap;
     j["redundant_rows"] = static_cast<std::int64_t>(totals.redundant);
+    j["undetermined_steps"] = undetermined_json();
+    if (const NoSolution& n = totals.no_solution; n.at.count > 0)
+      j["no_solution"] = {{"step", static_cast<std::int64_t>(n.step)},
+                          {"t", n.time},
+                          {"miss", n.miss},
+                          {"count", n.at.count},
+                          {"at", names_of(system.model, n.at)}};
     if (system.closure.loop >= 0) {
       j["start_loop_gap"] = system.closure.gap;
       j["start_loop"] = system.model.cuts[system.closure.loop].name;

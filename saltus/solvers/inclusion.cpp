@@ -153,7 +153,7 @@ Mode mode_of(const Block& k, VecIn Lambda) {
   struct Visitor {
     VecIn x;
     Mode operator()(const Bilateral&) const { return Mode::stick; }
-    Mode operator()(const Unilateral&) const { return x[0] > 0 ? Mode::stick : Mode::open; }
+    Mode operator()(const Unilateral&) const { return x[0] > 0 ? Mode::closed : Mode::open; }
     Mode operator()(const Interval& l) const {
       return x[0] > l.lower && x[0] < l.upper ? Mode::stick : Mode::slip;
     }

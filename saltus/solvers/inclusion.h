@@ -89,8 +89,8 @@ struct Residual {
 };
 [[nodiscard]] Residual residual(const Inclusion& problem, VecIn Lambda, SolverWorkspace& work);
 
-// How a block stands at a solution.
-enum class Mode : unsigned char { open = 0, stick = 1, slip = 2 };
+// How a block stands at a solution. Closed: it carries load and has no friction that could stick.
+enum class Mode : unsigned char { open = 0, stick = 1, slip = 2, closed = 3 };
 [[nodiscard]] Mode mode_of(const Block& block, VecIn Lambda);
 
 // The parts of a block's natural map with one r per convex set. Shared by residual and solvers.

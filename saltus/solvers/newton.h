@@ -35,10 +35,6 @@ struct Newton : ProxOptions {
 [[nodiscard]] SolveReport solve(const Inclusion& problem, VecRef Lambda, const Newton& options,
                                 SolverWorkspace& work);
 
-// Dimension of the impulses that change no velocity, over the rows that are free to act at Lambda:
-// sticking rows, and the normal of a sliding contact with its friction in tow.
-[[nodiscard]] int indeterminacy(const Inclusion& problem, VecIn Lambda, SolverWorkspace& work);
-
 namespace newton_detail {
 
 constexpr double least_norm_weight = 1e-8;

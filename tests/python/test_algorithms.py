@@ -159,6 +159,78 @@ def test_a_cut_joint_has_the_angle_of_a_tree_joint():
     assert x[4] == pytest.approx(7.0) and dx[4] == pytest.approx(0.5)
 
 
+def test_a_loop_is_that_of_the_scene():
+    """scenes/loops/four-bar.yaml built by hand: the same motion."""
+    scene = saltus.Scene(saltus.scene_path("loops/four-bar"))
+    pin = saltus.Revolute([0, 1, 0])
+
+    def body(mass, x, *moments):
+        return saltus.RigidInertia(mass, [x, 0, 0], np.diag(moments))
+
+    def at(x):
+        return saltus.SE3([x, 0, 0])
+
+    model = (saltus.ModelBuilder()
+             .body("crank", body(4, 0.04, 0.06, 0.12, 0.06), saltus.JointSpec(pin))
+             .body("coupler", body(2, 0.45, 0.0004, 0.1352, 0.1352),
+                   saltus.JointSpec(pin, "crank", placement=at(0.3)))
+             .body("rocker", body(1.5, 0.4, 0.0003, 0.0802, 0.0802),
+                   saltus.JointSpec(pin, placement=at(1)))
+             .loop("rocker", saltus.JointSpec(pin, "coupler", placement=at(0.9), in_body=at(0.8),
+                                              name="closing")).build())
+    theirs = saltus.Simulation(scene)
+    state = saltus.State(model)
+    state.set_posture({"crank": [-np.pi / 2], "coupler": [1.0263], "rocker": [-1.8626]})
+    gap = state.close_loops()
+    assert gap == pytest.approx(9.77e-6, rel=1e-2)
+    assert state.close_loops() < 1e-12
+    state.assign(saltus.State.from_bytes(model, theirs.state.to_bytes()))
+    ours = saltus.Simulation(model, state=state)
+    ours.step(200)
+    theirs.step(200)
+    assert np.array_equal(ours.state.q, theirs.state.q)
+
+
+def test_a_loop_that_cannot_close_is_refused_and_nothing_changes():
+    pin = saltus.Revolute([0, 1, 0])
+    bar = saltus.RigidInertia(1, [0.1, 0, 0], np.diag([0.1, 0.1, 0.1]))
+    model = (saltus.ModelBuilder().body("bar", bar, saltus.JointSpec(pin))
+             .loop("bar", saltus.JointSpec(pin, placement=saltus.SE3([3, 0, 0]), name="far",
+                                           in_body=saltus.SE3([1, 0, 0]))).build())
+    state = saltus.State(model)
+    state.q = [0.3]
+    with pytest.raises(saltus.InputError, match="loop 'far' cannot be closed"):
+        state.close_loops()
+    assert state.q[0] == 0.3
+
+
+def test_cylinder_and_hull():
+    """A tin that stands and a wedge: where they rest, and the mass of the solid."""
+    half = np.array([0.1, 0.2, 0.3])
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    hull = saltus.ConvexHull(np.vstack([corners, 0.5 * corners]))
+    assert len(hull.vertices) == 8 and hull.volume == pytest.approx(8 * half.prod(), rel=1e-14)
+    solid = hull.solid(2.0)
+    assert solid.about_com == pytest.approx(saltus.solid_box(2.0, 2 * half), abs=1e-15)
+    upright = saltus.SE3(rpy=[0, np.pi / 2, 0])
+    tin = saltus.RigidInertia(1, about_com=np.diag([0.01, 0.01, 0.01]))
+    model = (saltus.ModelBuilder()
+             .body("stone", solid, saltus.JointSpec(saltus.Floating()))
+             .body("tin", tin, saltus.JointSpec(saltus.Floating()))
+             .shape("stone", "stone", hull).shape("tin", "tin", saltus.Cylinder(0.1, 0.2), upright)
+             .shape("floor", "world", saltus.HalfSpace())
+             .contact(["stone", "tin"], "floor", saltus.ContactLaw(0.5, rolling=1e-3)).build())
+    sim = saltus.Simulation(model)
+    sim.state.set_posture({"stone": [0, 0, 0.301, 1, 0, 0, 0], "tin": [1, 0, 0.201, 1, 0, 0, 0]})
+    sim.step(100)
+    assert sim.state.q[2] == pytest.approx(0.3, abs=1e-9)
+    assert sim.state.q[9] == pytest.approx(0.2, abs=1e-9)
+    assert {c.mode for c in sim.contacts()} == {1}
+    for points in (corners[:3], np.zeros((5, 3)), corners[:, :2], corners * np.nan):
+        with pytest.raises(saltus.InputError):
+            saltus.ConvexHull(points)
+
+
 def test_snake_builder_is_the_scene():
     model = (saltus.ModelBuilder(planar=True, coordinates="minimal").snake()
              .shape("peg", "world", saltus.Peg(0.1), saltus.SE3([1, 0, 0]))

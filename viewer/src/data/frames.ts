@@ -12,7 +12,7 @@ export interface Contacts {
   end: number;
   a: Float64Array; // first shape; -1: a support
   b: Float64Array; // second shape, or the support's body
-  mode: Float64Array; // 0 open, 1 stick, 2 slip
+  mode: Float64Array; // 0 open, 1 stick, 2 slip, 3 closed
   point: Float64Array; // [m]
   impulse: Float64Array; // [N s]
 }

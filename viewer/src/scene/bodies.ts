@@ -101,6 +101,11 @@ export class Bodies {
     });
     const mesh = new THREE.InstancedMesh(geometry, material, shapes.length);
     mesh.frustumCulled = false;
+    if (["box", "hull"].includes(shapes[0]!.type)) {
+      // Stones that lie face on face are told apart by their shade.
+      const shade = new THREE.Color();
+      shapes.forEach((shape, i) => mesh.setColorAt(i, shade.setScalar(shape.body % 2 ? 0.78 : 1)));
+    }
     this.object.add(mesh);
     const local = new Float64Array(12 * shapes.length);
     shapes.forEach((shape, i) => poseMatrix(shape.pose, 0, local, 12 * i));

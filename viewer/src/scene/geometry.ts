@@ -10,7 +10,7 @@ export interface Detail {
 export const detailFor = (bodies: number): Detail =>
   bodies > 500 ? { around: 6, along: 2 } : bodies > 100 ? { around: 10, along: 3 } : { around: 32, along: 10 };
 
-/** Shades the octants of a ball in turn, so that its rotation can be seen. */
+/** Shades the octants of a ball or a cylinder in turn, so that its rotation can be seen. */
 function chequer(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
   const flat = geometry.toNonIndexed();
   const position = flat.getAttribute("position");
@@ -53,9 +53,9 @@ export function shapeGeometry(shape: Shape, detail: Detail, pegHeight: number): 
       const [x, y, z] = shape.half_size ?? [0.1, 0.1, 0.1];
       return new THREE.BoxGeometry(2 * x, 2 * y, 2 * z);
     }
-    case "cylinder": // three's axis is y, ours x
-      return new THREE.CylinderGeometry(radius, radius, 2 * (shape.half_length ?? 0), detail.around).rotateZ(
-        -Math.PI / 2,
+    case "cylinder": // three's axis is y, ours x; two halves along it, so that no facet is in two octants
+      return chequer(
+        new THREE.CylinderGeometry(radius, radius, 2 * (shape.half_length ?? 0), detail.around, 2).rotateZ(-Math.PI / 2),
       );
     case "hull":
       return hullGeometry(shape);

@@ -3,8 +3,8 @@ import type { Theme } from "../state/store";
 
 export const RUN_COLOURS = ["#35a896", "#f0932b"]; // of the first run and the one laid over it
 export const TRAIL_COLOURS = ["#7a4fd6", "#c2417a"];
-export const MODE_COLOURS = ["#8a8f98", "#2f6fe0", "#e0422f"]; // open, stick, slip
-export const MODE_NAMES = ["open", "stick", "slip"];
+export const MODE_COLOURS = ["#8a8f98", "#2f6fe0", "#e0422f", "#d9a400"];
+export const MODE_NAMES = ["open", "stick", "slip", "closed"];
 
 export interface Palette {
   background: string;

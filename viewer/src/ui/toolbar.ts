@@ -53,10 +53,10 @@ export class Toolbar {
     };
     store.watch(["contacts", "supports", "forceScale"], show);
     show();
-    const legend = [1, 2].map((mode) => {
+    const legend = [1, 2, 3].map((mode) => {
       const dot = h("i", { class: "dot" });
       dot.style.background = MODE_COLOURS[mode]!;
-      return h("span", { class: "mode", title: mode === 1 ? "sticks, or has no friction" : "slips" }, dot, MODE_NAMES[mode]!);
+      return h("span", { class: "mode", title: ["", "sticks", "slips", "carries load without friction"][mode]! }, dot, MODE_NAMES[mode]!);
     });
     return group("Forces", contacts.button, ...(info.header.supports > 0 ? [supports.button] : []), slider, scale, ...legend);
   }

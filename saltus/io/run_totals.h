@@ -1,0 +1,110 @@
+// Figures of a whole run, and what it looks into beyond them: steps whose contacts contradict each
+// other, and impulses that contacts do not determine.
+#pragma once
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "saltus/integrators/moreau.h"
+
+namespace saltus {
+
+// Islands of more rows are not looked into: it is dense algebra.
+inline constexpr int examined_rows = 600;
+
+// Up to four different places of many.
+struct PlaceList {
+  int count = 0;  // different ones
+  std::array<Place, 4> first;
+  Place last;
+  void add(const Place& place);  // a contact's points are one place
+};
+[[nodiscard]] nlohmann::ordered_json names_of(const Model& model, const PlaceList& places);
+// In a sentence.
+[[nodiscard]] std::string text_of(const Model& model, const PlaceList& places);
+
+// The first step found whose rows no velocity can meet (solvers/conflict.h).
+struct NoSolution {
+  double step = 0, time = 0;
+  double miss = 0;  // [m/s]
+  PlaceList at;     // none: no such step
+};
+
+// Steps at the output interval whose contacts do not determine their impulses
+// (solvers/indeterminacy.h).
+struct Undetermined {
+  double examined = 0, found = 0, left_out = 0;  // steps; with an island that was left out
+  double most = 0;                               // largest number of impulses a step leaves open
+  double first_step = 0, first_time = 0;
+  PlaceList at;  // of the first
+};
+
+// After the correction no contact may be deeper and no joint further open [m]; steps that are get
+// counted and reported.
+inline constexpr double penetration_allowed = 1e-6;
+
+// Figures of the whole run; plain numbers, so that a checkpoint can hold them.
+struct Totals {
+  EnergyTerms ledger;
+  double start_energy = 0;
+  double iterations = 0, most_iterations = 0, unconverged = 0;
+  double worst_residual = 0, worst_residual_time = 0, worst_residual_step = 0;
+  double raw_penetration = 0, penetration = 0, raw_joint_gap = 0, joint_gap = 0;
+  double impacts = 0, least_share = 1;
+  Place worst_residual_place;
+  double open_joints = 0;   // steps
+  double energy_error = 0;  // of the scheme, the correction and the joints' rows [J]
+  double redundant = 0;     // most redundant joint rows of a step
+  double penetrating = 0, deepest_time = 0;
+  Place deepest;
+  NoSolution no_solution;
+  Undetermined undetermined;
+
+  void add(const State& s, const StepReport& r) {
+    ledger.add_work(r.energy);
+    energy_error += r.energy.integrator + r.energy.correction + r.cut_work;
+    iterations += r.solve().iterations;
+    most_iterations = std::max(most_iterations, static_cast<double>(r.solve().iterations));
+    unconverged += !r.solve().converged;
+    if (r.solve().residual > worst_residual) {
+      worst_residual = r.solve().residual;
+      worst_residual_time = s.t;
+      worst_residual_step = static_cast<double>(s.step);
+      worst_residual_place = r.worst;
+    }
+    raw_penetration = std::max(raw_penetration, r.projection.raw_penetration);
+    penetrating += r.projection.penetration > penetration_allowed;
+    open_joints += r.projection.joint_gap > penetration_allowed;
+    if (r.projection.penetration > penetration) {
+      penetration = r.projection.penetration;
+      deepest_time = s.t;
+      deepest = r.projection.deepest;
+    }
+    raw_joint_gap = std::max(raw_joint_gap, r.projection.raw_joint_gap);
+    joint_gap = std::max(joint_gap, r.projection.joint_gap);
+    redundant = std::max(redundant, static_cast<double>(r.solve().redundant));
+    impacts += r.impact.impact;
+    least_share = std::min(least_share, r.impact.s);
+  }
+};
+static_assert(std::is_trivially_copyable_v<Totals>);
+
+// Whether the island in work.failing has a solution at all.
+[[nodiscard]] NoSolution look_for_solution(const StepWorkspace& work, double tolerance,
+                                           const State& state);
+// Counts the impulses that the contacts of the last step leave open; dense islands only. While the
+// same contacts act in the same modes the number is that of the step looked at before.
+class UndeterminedCounter {
+ public:
+  // Returns how many.
+  int look(const StepWorkspace& work, const State& state, Undetermined& all);
+
+ private:
+  [[nodiscard]] bool same_as_before(const State& state) const;
+  void count(const StepWorkspace& work, bool name, Undetermined& all);
+  std::vector<ContactImpulse> contacts_;  // of the step that was counted
+  std::vector<unsigned char> mode_;
+  int open_ = -1;
+  bool left_out_ = false;
+};
+
+}  // namespace saltus
