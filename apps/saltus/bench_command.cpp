@@ -97,9 +97,23 @@ void collect(const json& result, Times& times) {
   }
 }
 
+// What our programs count beside the time: means over the repetitions, of "worst ..." the largest.
+using Counts = std::map<std::string, std::map<std::string, double>>;
+
+void collect_counts(const json& result, Counts& counts) {
+  static const std::vector<std::string> names{"converged [%]", "sweeps", "contacts",
+                                              "worst residual [m/s]"};
+  for (const json& entry : result.at("benchmarks")) {
+    const std::string aggregate = entry.value("aggregate_name", ""), run = entry.at("run_name");
+    for (const std::string& name : names)
+      if (aggregate == (name.starts_with("worst") ? "max" : "mean") && entry.contains(name))
+        counts[run.substr(0, run.find("/iterations:"))][name] = entry.at(name).get<double>();
+  }
+}
+
 // False where the program is not there or fails (a peer that is not installed).
 bool run_program(const Program& program, const std::string& group, const BenchArguments& a,
-                 Times& times) {
+                 Times& times, Counts& counts) {
   const fs::path file = fs::path(a.folder) / program.name;
   if (!fs::exists(file)) return false;
   std::string command;
@@ -118,10 +132,19 @@ bool run_program(const Program& program, const std::string& group, const BenchAr
   const json result = json::parse(without_nan(output_of(command)), nullptr, false);
   if (result.is_discarded()) return false;
   collect(result, times);
+  collect_counts(result, counts);
   return true;
 }
 
 bool is_ours(const std::string& engine) { return engine.starts_with("saltus"); }
+
+void print_counts(const Counts& counts) {
+  for (const auto& [run, row] : counts) {
+    fmt::print("\n{}:", run);
+    for (const auto& [name, count] : row) fmt::print(" {} {:.3g};", name, count);
+  }
+  if (!counts.empty()) fmt::print("\n");
+}
 
 void print_table(const Times& times, const std::vector<std::string>& absent) {
   fmt::print("| case | engine | time [us] | ours / peer |\n|---|---|---|---|\n");
@@ -141,17 +164,21 @@ int bench(const BenchArguments& a) {
     throw std::runtime_error(
         fmt::format("no benchmarks in {}: build them with 'make bench'", a.folder));
   Times times;
+  Counts counts;
   std::vector<std::string> absent;
   for (const Program& program : programs()) {
     const auto& groups = program.groups;
     if (a.group != "all" && std::find(groups.begin(), groups.end(), a.group) == groups.end())
       continue;
-    if (!run_program(program, a.group, a, times)) absent.emplace_back(program.engine);
+    if (!run_program(program, a.group, a, times, counts)) absent.emplace_back(program.engine);
   }
   if (a.as_json) {
-    fmt::print("{}\n", json{{"unit", "us"}, {"times", times}, {"absent", absent}}.dump(1));
+    fmt::print(
+        "{}\n",
+        json{{"unit", "us"}, {"times", times}, {"counts", counts}, {"absent", absent}}.dump(1));
   } else {
     print_table(times, absent);
+    print_counts(counts);
   }
   return 0;
 }

@@ -58,6 +58,8 @@ struct Sweeper {
   }
 
   void prepare() {
+    w.pairs.clear();
+    w.pair_of.assign(p.blocks.size(), -1);
     w.A.resize(p.blocks.size());
     w.sets.resize(p.blocks.size());
     w.steps.resize(p.blocks.size());
@@ -87,7 +89,96 @@ struct Sweeper {
         const double most = A.diagonal().segment(set.first, set.rows).maxCoeff();
         w.steps[i].r[c] = most > 0 ? 1 / most : 1.0;
       }
+      add_pair(i);
     }
+  }
+
+  // The block as a pair, where it is one.
+  void add_pair(std::size_t i) {
+    const Block& k = p.blocks[i];
+    const Mat6& A = w.A[i];
+    if (k.rows != 1 && k.rows != 3) return;
+    PairBlock out;
+    if (const auto* law = std::get_if<Coulomb>(&k.law)) {
+      if (law->mu1 != law->mu2) return;
+      out.kind = PairBlock::Kind::coulomb;
+      out.mu = law->mu1;
+    } else if (std::holds_alternative<Unilateral>(k.law)) {
+      out.kind = PairBlock::Kind::unilateral;
+    } else if (!std::holds_alternative<Bilateral>(k.law)) {
+      return;
+    }
+    for (const auto& s : p.segments[i]) {
+      if (s.size == 0) continue;
+      if (s.size != 6) return;
+      out.v[out.bodies] = s.v;
+      std::copy_n(p.W.data() + s.data, 6 * k.rows, out.W.data() + 18 * out.bodies);
+      std::copy_n(p.Y.data() + s.data, 6 * k.rows, out.Y.data() + 18 * out.bodies);
+      ++out.bodies;
+    }
+    // Diagonal to rounding, and of a disc alike in all directions: the local solution is closed.
+    const double slack = 1e-13 * A.diagonal().head(k.rows).maxCoeff();
+    for (int r = 0; r < k.rows; ++r) {
+      if (!(A(r, r) > 0)) return;
+      for (int q = 0; q < r; ++q)
+        if (std::abs(A(r, q)) > slack || std::abs(A(q, r)) > slack) return;
+      out.own[r] = A(r, r);
+      out.per[r] = 1 / A(r, r);
+      out.b[r] = p.b[k.row + r];
+    }
+    if (k.rows == 3 && out.kind == PairBlock::Kind::coulomb) {
+      if (std::abs(A(1, 1) - A(2, 2)) > slack) return;
+      out.own[2] = out.own[1];
+      out.per[2] = out.per[1];
+    }
+    out.compliance = k.compliance;
+    out.length = k.length;
+    out.row = k.row;
+    out.rows = k.rows;
+    w.pair_of[i] = static_cast<int>(w.pairs.size());
+    w.pairs.push_back(out);
+  }
+
+  // The exact local step of a pair; its largest change as a velocity.
+  template <int R>
+  double step_pair(const PairBlock& k, double* Lambda) {
+    double* x = Lambda + k.row;
+    std::array<double, R> q, d;
+    for (int r = 0; r < R; ++r) q[r] = k.b[r] + (k.compliance - k.own[r]) * x[r];
+    for (int a = 0; a < k.bodies; ++a) {
+      const double *v = w.v.data() + k.v[a], *W = k.W.data() + 18 * a;
+      for (int r = 0; r < R; ++r)
+        for (int n = 0; n < 6; ++n) q[r] += W[6 * r + n] * v[n];
+    }
+    std::array<double, R> y;  // where the rows would stand still
+    for (int r = 0; r < R; ++r) y[r] = -q[r] * k.per[r];
+    if (k.kind != PairBlock::Kind::bilateral) {
+      y[0] = std::max(y[0], 0.0);
+      if constexpr (R == 3) {
+        const double most = k.mu * y[0], square = y[1] * y[1] + y[2] * y[2];
+        if (square > most * most) {
+          const double share = most / std::sqrt(square);
+          y[1] *= share;
+          y[2] *= share;
+        }
+      }
+    }
+    double change = 0;
+    for (int r = 0; r < R; ++r) {
+      d[r] = y[r] - x[r];
+      x[r] = y[r];
+      change = std::max(change, std::abs(d[r]) * k.own[r]);
+    }
+    for (int a = 0; a < k.bodies; ++a) {
+      double* v = w.v.data() + k.v[a];
+      const double* Y = k.Y.data() + 18 * a;
+      for (int n = 0; n < 6; ++n) {
+        double sum = 0;
+        for (int r = 0; r < R; ++r) sum += Y[6 * r + n] * d[r];
+        v[n] += sum;
+      }
+    }
+    return change * k.length;
   }
 
   void start(VecIn Lambda) {
@@ -148,6 +239,11 @@ struct Sweeper {
     Vec6 xi, x, d;
     for (std::size_t i = 0; i < p.blocks.size(); ++i) {
       const Block& k = p.blocks[i];
+      if (const int pair = w.pair_of[i]; pair >= 0) {  // P2's step and the exact one are the same
+        largest = std::max(largest, k.rows == 3 ? step_pair<3>(w.pairs[pair], Lambda.data())
+                                                : step_pair<1>(w.pairs[pair], Lambda.data()));
+        continue;
+      }
       auto own = Lambda.segment(k.row, k.rows);
       read(i, xi);
       d.head(k.rows) = own;
@@ -169,6 +265,47 @@ struct Sweeper {
     }
     return largest;
   }
+
+  // --- acceleration: sparse.h
+
+  void forget() {
+    const int n = p.rows, nv = p.velocities;
+    for (Vec* x : {&w.best, &w.before, &w.direction, &w.weight})
+      if (x->size() < n) x->setZero(n + n / 2);
+    for (Vec* x : {&w.v_before, &w.v_direction})
+      if (x->size() < nv) x->setZero(nv);
+    w.direction.head(n).setZero();
+    w.v_direction.head(nv).setZero();
+    for (std::size_t i = 0; i < p.blocks.size(); ++i)
+      for (int r = 0; r < p.blocks[i].rows; ++r) w.weight[p.blocks[i].row + r] = w.A[i](r, r);
+    last_square = 0;
+  }
+  void accelerate(VecRef Lambda) {
+    const int n = p.rows;
+    double square = 0;
+    for (int r = 0; r < n; ++r) {
+      const double g = w.before[r] - Lambda[r];
+      square += g * g * w.weight[r];
+    }
+    const double beta = last_square > 0 ? square / last_square : 0.0;
+    last_square = square;
+    if (beta > 1) {
+      w.direction.head(n).setZero();
+      w.v_direction.head(p.velocities).setZero();
+      return;
+    }
+    for (int r = 0; r < n; ++r) {
+      const double step = Lambda[r] - w.before[r], ahead = beta * w.direction[r];
+      Lambda[r] += ahead;
+      w.direction[r] = ahead + step;
+    }
+    for (int k = 0; k < p.velocities; ++k) {
+      const double step = w.v[k] - w.v_before[k], ahead = beta * w.v_direction[k];
+      w.v[k] += ahead;
+      w.v_direction[k] = ahead + step;
+    }
+  }
+  double last_square = 0;
 };
 
 }  // namespace
@@ -199,19 +336,40 @@ SolveReport solve_sparse(const SparseRows& p, VecRef Lambda, const ProxOptions& 
     report.converged = r.value <= o.tolerance;
   };
   judge();
+  if (report.converged) return report;  // a start that is a solution stays as it is
+  s.forget();
+  const int n = p.rows, nv = p.velocities;
+  w.best.head(n) = Lambda;
+  double best = report.residual;
+  const auto look = [&] {
+    judge();
+    if (!(report.residual < best) && !std::isnan(best)) return;
+    best = report.residual;
+    w.best.head(n) = Lambda;
+  };
   double mark = std::numeric_limits<double>::infinity();
   while (!report.converged && report.iterations < o.max_iterations) {
+    w.before.head(n) = Lambda;
+    w.v_before.head(nv) = w.v.head(nv);
     const double change = s.sweep(Lambda);
     ++report.iterations;
     if (!std::isfinite(change)) break;
     // Exact steps may go round in circles; P2's do not, and take over for good.
-    if (report.iterations % 200 == 0) {
+    if (report.iterations % 500 == 0) {
       s.plain = s.plain || change > 0.9 * mark;
       mark = change;
     }
+    if (change <= o.tolerance || report.iterations % 32 == 0 ||
+        report.iterations == o.max_iterations)
+      look();
+    if (!report.converged) s.accelerate(Lambda);
     // The sum of small increments would keep the rounding of large ones.
     if (report.iterations % 64 == 0) s.start(Lambda);
-    if (change <= o.tolerance || report.iterations == o.max_iterations) judge();
+  }
+  if (!report.converged) {
+    Lambda = w.best.head(n);
+    s.start(Lambda);
+    judge();
   }
   report.sweeps = report.iterations;
   return report;

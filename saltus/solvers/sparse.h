@@ -1,6 +1,11 @@
 // Gauss-Seidel on velocities for many small trees: a block reads and moves one or two segments of
 // the velocity, so that a sweep costs what touches (P2 eq. 17-19 with sparse columns). Exact local
 // steps; G is never formed.
+//
+// Sweeps are accelerated as nonlinear conjugate gradients accelerate steepest descent (Silcowitz,
+// Niebe, Erleben 2010): g = Lambda - sweep(Lambda) plays the gradient,
+//   beta = |g|^2 / |g_last|^2,   Lambda <- sweep(Lambda) + beta p,   p <- beta p - g,
+// in the norm of the diagonal of G, and where beta > 1 the direction is forgotten.
 #pragma once
 #include <array>
 #include <vector>
@@ -22,9 +27,24 @@ struct SparseRows {
   void clear();
 };
 
+// A contact of free bodies whose own matrix is diagonal (spheres, and all single rows), all it
+// needs in one piece: such blocks are most of a heap, and their sweep is bound by memory.
+struct PairBlock {
+  enum class Kind : unsigned char { bilateral, unilateral, coulomb } kind = Kind::bilateral;
+  std::array<double, 36> W{}, Y{};     // 6 x rows a body
+  std::array<double, 3> b{};           // offset
+  std::array<double, 3> own{}, per{};  // diagonal of its G + C, and one over it
+  double mu = 0, compliance = 0, length = 1;
+  std::array<int, 2> v{};  // first velocity of each body
+  int bodies = 0, row = 0, rows = 0;
+};
+
 struct SparseScratch {
-  Vec v, kept;
-  std::vector<Mat6> A;  // G_ii + C of every block
+  Vec v, best;
+  Vec before, v_before, direction, v_direction, weight;  // of the acceleration
+  std::vector<PairBlock> pairs;
+  std::vector<int> pair_of;  // of each block; -1: the general path
+  std::vector<Mat6> A;       // G_ii + C of every block
   std::vector<ConvexSets> sets;
   std::vector<StepLengths> steps;
   std::vector<Mat3> inverse;              // of A, where the law is Coulomb's
