@@ -282,14 +282,16 @@ struct Sweeper {
   }
   void accelerate(VecRef Lambda) {
     const int n = p.rows;
-    double square = 0;
+    double square = 0, against = 0;
     for (int r = 0; r < n; ++r) {
       const double g = w.before[r] - Lambda[r];
       square += g * g * w.weight[r];
+      against += g * w.direction[r] * w.weight[r];
     }
-    const double beta = last_square > 0 ? square / last_square : 0.0;
+    const double growth = last_square > 0 ? square / last_square : 0.0;
+    const double beta = std::min(growth, 1.0);
     last_square = square;
-    if (beta > 1) {
+    if (growth > most_growth || against > 0) {
       w.direction.head(n).setZero();
       w.v_direction.head(p.velocities).setZero();
       return;
@@ -305,6 +307,7 @@ struct Sweeper {
       w.v_direction[k] = ahead + step;
     }
   }
+  static constexpr double most_growth = 1.2;  // of |g|^2 in a sweep
   double last_square = 0;
 };
 

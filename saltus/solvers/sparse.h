@@ -4,8 +4,10 @@
 //
 // Sweeps are accelerated as nonlinear conjugate gradients accelerate steepest descent (Silcowitz,
 // Niebe, Erleben 2010): g = Lambda - sweep(Lambda) plays the gradient,
-//   beta = |g|^2 / |g_last|^2,   Lambda <- sweep(Lambda) + beta p,   p <- beta p - g,
-// in the norm of the diagonal of G, and where beta > 1 the direction is forgotten.
+//   beta = min(1, |g|^2 / |g_last|^2),   Lambda <- sweep(Lambda) + beta p,   p <- beta p - g,
+// in the norm of the diagonal of G. The direction is forgotten where g has turned against it or has
+// grown by more than a fifth; where it only creeps up, as on the long way along a direction that
+// hardly costs energy, it is kept (theirs is not, which takes three times the sweeps there).
 #pragma once
 #include <array>
 #include <vector>
