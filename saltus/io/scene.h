@@ -13,6 +13,7 @@
 #include "saltus/integrators/moreau.h"
 #include "saltus/io/document.h"
 #include "saltus/model/snake.h"
+#include "saltus/model/worm.h"
 
 namespace saltus {
 
@@ -56,6 +57,27 @@ struct MotorScene {
   double limit = infinity;
 };
 
+struct SpringScene {
+  Spring spring;                     // named by the scene, or spring1 ... in its order
+  std::vector<std::string> between;  // bodies, or world
+  std::optional<Signal> length;
+};
+struct DragScene {
+  Drag drag;
+  std::string body;
+};
+struct RunnerScene {
+  Runner runner;
+  std::string body;
+  std::optional<Signal> steering;
+};
+
+struct WormScene {
+  WormSpec spec;
+  std::vector<Signal> lengths;   // of the springs; empty: constant
+  std::vector<Signal> steering;  // of the masses; empty: 0
+};
+
 struct InitialScene {
   std::vector<double> q, v;  // of one joint; empty: zero
 };
@@ -78,11 +100,15 @@ struct Scene {
   bool planar = false;
   CoordinateSet coordinates = CoordinateSet::as_marked;
   std::optional<SnakeScene> snake;
+  std::optional<WormScene> worm;
   std::vector<BodyScene> bodies;
   std::vector<LoopScene> loops;
   std::vector<ShapeScene> obstacles;
   std::vector<ContactScene> contacts;
   std::vector<SupportScene> supports;
+  std::vector<SpringScene> springs;
+  std::vector<DragScene> drags;
+  std::vector<RunnerScene> runners;
   std::vector<MotorScene> motors;
   std::map<std::string, InitialScene> initial;  // by joint name
   std::vector<Probe> probes;
