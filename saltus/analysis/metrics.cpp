@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "saltus/base/error.h"
+#include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 
 namespace saltus {
@@ -72,6 +73,11 @@ MetricEvaluator::MetricEvaluator(const Model& model, std::vector<Probe> probes,
   }
   for (Metric& m : metrics_) {
     if (m.to < 0) m.to = end;
+    if (m.at < 0) m.at = end;
+    joints_.emplace_back();
+    for (const std::string& name : m.joints) try {
+        joints_.back().push_back(model.coordinate(name));
+      } catch (const InputError& e) { throw InputError(m.path + ".joints", e.what()); }
     int probe = -1;
     if (!m.probe.empty()) {
       for (std::size_t i = 0; i < probes_.size(); ++i)
@@ -85,6 +91,16 @@ MetricEvaluator::MetricEvaluator(const Model& model, std::vector<Probe> probes,
   memory_.assign(3 + stride * metrics_.size() + 3 * probes_.size(), unset);
 }
 
+double MetricEvaluator::joint_sum(const Model& model, const State& state, const Workspace& work,
+                                  std::size_t metric) const {
+  double sum = 0;
+  for (const CoordinateIndex c : joints_[metric])
+    sum += metrics_[metric].kind == Kind::rate
+               ? coordinate_rate(model, work, state.v, c)
+               : coordinate_value(model, work, state.q, state.turns, c);
+  return sum;
+}
+
 void MetricEvaluator::start(const Model& model, const State& state, const Workspace& work) {
   memory_[0] = state.t;
   memory_[1] = 0;
@@ -94,6 +110,10 @@ void MetricEvaluator::start(const Model& model, const State& state, const Worksp
     const Metric& m = metrics_[i];
     double* x = slot(i);
     if (m.kind == Kind::mean_force || m.kind == Kind::joint_gap) x[0] = 0;
+    if (!joints_[i].empty()) {  // x: the value asked for, and the last one
+      x[1] = joint_sum(model, state, work, i);
+      if (m.at <= state.t) x[0] = x[1];
+    }
     if (m.kind == Kind::energy_drift) {
       x[0] = 0;
       x[1] = x[2] = kinetic_energy(model, state.v, work);
@@ -142,6 +162,12 @@ void MetricEvaluator::step(const Model& model, const State& state, const Workspa
       const double overlap = std::min(t1, m.to) - std::max(t0, m.from);
       // Overlaps of rounding size do not count a neighbouring step.
       if (overlap > 1e-9 * (t1 - t0)) x[0] += contact_impulse(state, i) * overlap / (t1 - t0);
+      continue;
+    }
+    if (!joints_[i].empty()) {
+      const double now = joint_sum(model, state, work, i);
+      if (inside(t0, t1, m.at)) x[0] = between(t0, x[1], t1, now, m.at);
+      x[1] = now;
       continue;
     }
     if (m.kind == Kind::joint_gap) x[0] = std::max(x[0], figures.joint_gap);

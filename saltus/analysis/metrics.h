@@ -19,6 +19,8 @@ struct Metric {
     mean_velocity,  // of a probe over [from, to] [m/s]
     displacement,   // largest distance of a probe from where it was at `from`, until `to` [m]
     position,       // of a probe at a time [m]
+    coordinate,     // sum of joint coordinates at a time [m] or [rad]
+    rate,           // and of their rates
     largest,
     smallest,           // coordinate of a probe over [from, to] [m]
     first_pass,         // first time a probe crosses a line [s]
@@ -33,7 +35,8 @@ struct Metric {
   std::string probe;
   int axis = 0;
   double from = 0, to = -1;          // window [s]; to < 0: the end of the run
-  double at = 0;                     // position: when [s]
+  double at = 0;                     // position, coordinate, rate: when [s]; < 0: the end
+  std::vector<std::string> joints;   // coordinate, rate
   double value = 0;                  // first_pass: the line [m]
   std::vector<std::string> objects;  // mean_force: patterns of body or shape names
   std::string path;                  // in the document, for messages
@@ -77,14 +80,17 @@ class MetricEvaluator {
   [[nodiscard]] const double* slot(std::size_t metric) const {
     return memory_.data() + 3 + stride * metric;
   }
+  [[nodiscard]] double joint_sum(const Model& model, const State& state, const Workspace& work,
+                                 std::size_t metric) const;
   void remember_positions(const Model& model, const Workspace& work);
   [[nodiscard]] double contact_impulse(const State& state, std::size_t metric) const;
 
   static constexpr std::size_t stride = 8;
   std::vector<Probe> probes_;
   std::vector<Metric> metrics_;
-  std::vector<int> probe_of_;               // per metric
-  std::vector<std::vector<char>> touches_;  // per metric: shapes that count
+  std::vector<int> probe_of_;                         // per metric
+  std::vector<std::vector<CoordinateIndex>> joints_;  // per metric
+  std::vector<std::vector<char>> touches_;            // per metric: shapes that count
   // t, work, spare; per metric 8 numbers; per probe its last position.
   std::vector<double> memory_;
 };

@@ -40,17 +40,6 @@ void restore(Element& e, unsigned bits, const double* Lambda) {
 
 }  // namespace
 
-std::string_view name_of(Cause cause) {
-  constexpr std::string_view names[] = {"start", "drive", "gap",     "force",
-                                        "stick", "slip",  "feature", "accumulation"};
-  return names[static_cast<int>(cause)];
-}
-
-bool ModeMember::operator==(const ModeMember& o) const {
-  return place.slot == o.place.slot && place.shape_a == o.place.shape_a &&
-         place.shape_b == o.place.shape_b && place.feature == o.place.feature && status == o.status;
-}
-
 EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
                                  const EventDriven& options)
     : model_(model),

@@ -15,6 +15,7 @@
 #include "saltus/impacts/impact.h"
 #include "saltus/integrators/event_dynamics.h"
 #include "saltus/integrators/ledger.h"
+#include "saltus/integrators/mode_change.h"
 #include "saltus/integrators/projection.h"
 #include "saltus/integrators/runge_kutta.h"
 
@@ -25,40 +26,6 @@ struct EventDriven {
   double tolerance = 1e-12;  // of a step, relative to lengths, angles and velocities
   ImpactLaw impact = CappedImpact{};
   int max_events = 100000;  // between two landings
-};
-
-enum class Cause : unsigned char {
-  start,         // the first mode
-  drive,         // a signal of the actuation jumps or bends
-  gap,           // a contact or limit closes
-  force,         // a normal force vanishes
-  stick,         // the force of a holding set reaches its boundary
-  slip,          // a slip velocity vanishes
-  feature,       // a contact moves to another part of its shapes
-  accumulation,  // impacts follow each other ever faster: passed
-};
-[[nodiscard]] std::string_view name_of(Cause cause);
-
-struct EventCause {
-  Cause cause = Cause::start;
-  Place place;       // none for a drive
-  double value = 0;  // accumulation: when the last of its impacts would be [s]
-};
-
-struct ModeMember {
-  Place place;
-  Status status = Status::open;
-  bool operator==(const ModeMember&) const;
-};
-
-// A change of mode or an impact.
-struct ModeChange {
-  double t = 0;
-  std::vector<EventCause> causes;
-  std::vector<ModeMember> after;  // all that hold or slip, bilateral joints left out
-  bool impact = false;
-  double kinetic_before = 0, kinetic_after = 0;  // [J]
-  double share = 1;                              // of the restitution that energy allowed
 };
 
 struct EventReport {

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "saltus/model/model.h"
+#include "saltus/integrators/mode_change.h"
 
 namespace saltus {
 
@@ -51,8 +51,6 @@ struct Element {
   [[nodiscard]] Place place() const;
 };
 
-// How an element stands, as recorded.
-enum class Status : unsigned char { open = 0, holds = 1, slips = 2 };
 [[nodiscard]] Status status_of(const Element& element);
 
 struct EventMode {

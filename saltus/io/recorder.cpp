@@ -13,7 +13,7 @@ namespace {
 using Type = ColumnType;
 using Json = nlohmann::ordered_json;
 
-enum Table { contacts, frames, steps };
+enum Table { contacts, frames, steps, causes, members, modes_table };
 
 int count(std::size_t n) { return static_cast<int>(n); }
 
@@ -69,6 +69,51 @@ TableSpec step_table() {
            {"wall_s", Type::f64, 1, "s", "wall-clock time since the run began"}}};
 }
 
+// Where something happened, as columns.
+std::vector<Column> place_columns() {
+  return {{"kind", Type::u8, 1, "", "0 contact of two shapes, 1 element, 2 nowhere"},
+          {"a", Type::i32, 1, "", "first shape, of header.shapes; element: of header.elements"},
+          {"b", Type::i32, 1, "", "second shape; element: -1"},
+          {"feature", Type::i32, 1, "", "which of the pair's points"}};
+}
+
+TableSpec with_place(const char* name, std::vector<Column> columns) {
+  TableSpec table{name, place_columns()};
+  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  return table;
+}
+
+std::vector<TableSpec> mode_tables() {
+  return {with_place("causes", {{"cause", Type::u8, 1, "", "of header.causes"},
+                                {"value", Type::f64, 1, "s", "accumulation: its end"}}),
+          with_place("members", {{"status", Type::u8, 1, "", "1 holds, 2 slips or slides"}}),
+          {"modes",
+           {{"t", Type::f64, 1, "s", "from when on"},
+            {"step", Type::i64, 1, "", "steps taken when it was recorded"},
+            {"impact", Type::u8, 1, "", "velocities jumped"},
+            {"kinetic_before", Type::f64, 1, "J", "of an impact, event-driven"},
+            {"kinetic_after", Type::f64, 1, "J", ""},
+            {"restitution_share", Type::f64, 1, "", "1: as asked; less: capped by energy"},
+            {"cause_end", Type::i64, 1, "", "end of the change's rows in causes"},
+            {"member_end", Type::i64, 1, "", "end of its rows in members"}}}};
+}
+
+struct PlaceRow {
+  std::uint8_t kind = 2;
+  std::int32_t a = -1, b = -1, feature = 0;
+  explicit PlaceRow(const Place& p) {
+    if (p.slot >= 0) {
+      kind = 1;
+      a = p.slot;
+    } else if (p.shape_a >= 0) {
+      kind = 0;
+      a = p.shape_a;
+      b = p.shape_b;
+      feature = p.feature;
+    }
+  }
+};
+
 Json shape_json(const ContactShape& s) {
   Json j = {{"name", s.name}, {"body", s.body.value}, {"type", name_of(s.shape)}};
   const Quat p(s.frame.R);
@@ -113,6 +158,13 @@ Json header_json(const Scene& scene, const System& system) {
   for (const ContactShape& s : m.shapes) j["shapes"].push_back(shape_json(s));
   j["supports"] = m.supports.size();
   j["contact_laws"] = m.contact_laws.size();
+  j["integrator"] = scene.events ? EventDriven::name : MoreauMidpoint::name;
+  j["elements"] = Json::array();
+  for (int k = 0; k < count(m.slots.size()); ++k)
+    j["elements"].push_back(m.name_of({k, -1, -1, 0}));
+  j["causes"] = Json::array();
+  for (int k = 0; k <= static_cast<int>(Cause::accumulation); ++k)
+    j["causes"].push_back(name_of(static_cast<Cause>(k)));
   j["probes"] = Json::array();
   for (const Probe& p : scene.probes)
     j["probes"].push_back(
@@ -123,9 +175,11 @@ Json header_json(const Scene& scene, const System& system) {
 }  // namespace
 
 RunFileSpec run_file_spec(const Scene& scene, const System& system, bool checkpoints) {
+  std::vector<TableSpec> tables = {contact_table(), frame_table(system), step_table()};
+  if (scene.events || scene.output.modes)
+    for (TableSpec& t : mode_tables()) tables.push_back(std::move(t));
   return {scene.document->effective_text(),
-          header_json(scene, system).dump(-1, ' ', false, Json::error_handler_t::replace),
-          {contact_table(), frame_table(system), step_table()},
+          header_json(scene, system).dump(-1, ' ', false, Json::error_handler_t::replace), tables,
           checkpoints};
 }
 
@@ -212,6 +266,27 @@ void Recorder::step(const State& state, const StepReport& r, double wall_s) {
                   &r.projection.raw_joint_gap, &r.projection.joint_gap, &wall_s});
 }
 
+void Recorder::modes(const std::vector<ModeChange>& changes, std::int64_t step) {
+  for (const ModeChange& c : changes) {
+    for (const EventCause& cause : c.causes) {
+      const PlaceRow p(cause.place);
+      const auto kind = static_cast<std::uint8_t>(cause.cause);
+      writer_.append(causes, 1, {&p.kind, &p.a, &p.b, &p.feature, &kind, &cause.value});
+      ++cause_rows_;
+    }
+    for (const ModeMember& member : c.after) {
+      const PlaceRow p(member.place);
+      const auto status = static_cast<std::uint8_t>(member.status);
+      writer_.append(members, 1, {&p.kind, &p.a, &p.b, &p.feature, &status});
+      ++member_rows_;
+    }
+    const std::uint8_t impact = c.impact;
+    writer_.append(modes_table, 1,
+                   {&c.t, &step, &impact, &c.kinetic_before, &c.kinetic_after, &c.share,
+                    &cause_rows_, &member_rows_});
+  }
+}
+
 void Recorder::copy(const RunReader& from, std::int64_t step) {
   // Rows up to the checkpoint: frames by their step, contacts by those frames, steps by count.
   const auto numbers = from.read("frames", "step", 0, from.rows("frames"));
@@ -222,8 +297,19 @@ void Recorder::copy(const RunReader& from, std::int64_t step) {
   if (frame_rows > 0)
     contact_rows =
         static_cast<std::size_t>(from.read("frames", "contact_end", frame_rows - 1, 1)[0]);
-  const std::size_t rows[] = {contact_rows, frame_rows, static_cast<std::size_t>(step)};
-  for (int t = 0; t < 3; ++t) {
+  std::vector<std::size_t> rows = {contact_rows, frame_rows, static_cast<std::size_t>(step)};
+  if (spec_.tables.size() > modes_table) {
+    const auto when = from.read("modes", "step", 0, from.rows("modes"));
+    std::size_t n = 0;
+    while (n < when.size() && when[n] <= static_cast<double>(step)) ++n;
+    const auto end = [&](const char* column) {
+      return n > 0 ? static_cast<std::size_t>(from.read("modes", column, n - 1, 1)[0]) : 0;
+    };
+    rows.insert(rows.end(), {end("cause_end"), end("member_end"), n});
+    cause_rows_ = static_cast<std::int64_t>(end("cause_end"));
+    member_rows_ = static_cast<std::int64_t>(end("member_end"));
+  }
+  for (int t = 0; t < count(rows.size()); ++t) {
     const TableSpec& table = spec_.tables[t];
     if (from.rows(table.name) < rows[t])
       throw InputError(fmt::format("the run's table '{}' ends before its checkpoint", table.name));

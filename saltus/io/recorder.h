@@ -3,7 +3,10 @@
 //             a frame's end
 //   frames    state, poses, joint forces and energies at the output interval
 //   steps     solver and correction figures of every step
+//   modes     changes of mode; its causes and members are flat, modes.cause_end and
+//             modes.member_end say where a change's end
 #pragma once
+#include "saltus/integrators/mode_change.h"
 #include "saltus/io/run_file.h"
 #include "saltus/io/scene.h"
 
@@ -22,6 +25,8 @@ class Recorder {
   void frame(const System& system, const State& state, const StepWorkspace& work,
              const EnergyTerms& ledger, int undetermined);
   void step(const State& state, const StepReport& report, double wall_s);
+  // Changes of mode up to this step.
+  void modes(const std::vector<ModeChange>& changes, std::int64_t step);
   // Copies what an earlier run wrote up to and including this step.
   void copy(const RunReader& from, std::int64_t step);
   void checkpoint(std::int64_t step, const std::vector<std::uint8_t>& bytes);
@@ -44,7 +49,7 @@ class Recorder {
 
   RunFileSpec spec_;
   RunWriter writer_;
-  std::int64_t contact_rows_ = 0;
+  std::int64_t contact_rows_ = 0, cause_rows_ = 0, member_rows_ = 0;
   std::vector<std::int32_t> support_feature_;  // of each support: which of its body's
   double dt_;
 };

@@ -11,6 +11,7 @@
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/io/problem_file.h"
+#include "saltus/integrators/event_step.h"
 #include "saltus/io/recorder.h"
 #include "saltus/io/run_totals.h"
 #include "saltus/version.h"
@@ -46,6 +47,9 @@ struct SceneRun {
   RunResult result;
   Clock::time_point began = Clock::now();
   MoreauMidpoint integrator = scene.integrator;
+  std::unique_ptr<EventIntegrator> events;  // instead of time stepping
+  ModeWatcher watcher;
+  std::vector<ModeChange> changes;  // of the last step
   UndeterminedCounter undetermined;
   bool dumped = false;
   std::int64_t first_step = 0, last_step = 0;
@@ -60,6 +64,8 @@ struct SceneRun {
         metrics(make_metrics()),
         state(system.start) {
     system.actuation.user = o.force;
+    if (s.events)
+      events = std::make_unique<EventIntegrator>(system.model, system.actuation, *s.events);
     integrator.threads = o.threads;
     integrator.keep_failing = o.dump.empty() ? examined_rows : std::numeric_limits<int>::max();
     const double dt = s.integrator.dt;
@@ -161,13 +167,39 @@ struct SceneRun {
         n.step, n.time, text_of(system.model, n.at), n.at.count > 1 ? " together" : "", n.miss);
   }
 
-  bool one_step() {
+  // To the next landing, event by event.
+  StepReport land(bool& good) {
+    EventReport report;
+    const StepReport r =
+        event_step(system.model, *events, state, work, scene.integrator.dt, report);
+    changes = events->take_changes();
+    totals.events += report.events;
+    good = report.failure.empty();
+    if (good) return r;
+    result.status = RunStatus::diverged;
+    result.message = fmt::format("{}; the last good state is step {}{}", report.failure, state.step,
+                                 recorder && !options.force
+                                     ? fmt::format(", kept as a checkpoint in {}", options.output)
+                                     : "");
+    if (recorder) recorder->modes(changes, state.step);
+    write_checkpoint();
+    return r;
+  }
+
+  StepReport time_step(bool& good) {
     const StepReport r = step(system.model, system.actuation, state, work, integrator);
     if (work.failing_island >= 0) look_into_failing(r);
-    if (r.diverged || r.singular) {
-      diverge(r);
-      return false;
-    }
+    good = !r.diverged && !r.singular;
+    if (!good) diverge(r);
+    changes.clear();
+    if (good && scene.output.modes) watcher.look(system.model, state, r.impact.impact, changes);
+    return r;
+  }
+
+  bool one_step() {
+    bool good = true;
+    const StepReport r = events ? land(good) : time_step(good);
+    if (!good) return false;
     totals.add(state, r);
     metrics.step(
         system.model, state, work.work,
@@ -175,9 +207,11 @@ struct SceneRun {
          .energy_error = totals.energy_error,
          .joint_gap = r.projection.joint_gap});
     const bool frame = state.step % frame_every == 0 || state.step == last_step;
-    const int open = frame ? undetermined.look(work, state, totals.undetermined) : 0;
+    const int open = frame && !events ? undetermined.look(work, state, totals.undetermined) : 0;
+    totals.mode_changes += static_cast<double>(changes.size());
     if (recorder) {
       recorder->step(state, r, wall());
+      if (!changes.empty()) recorder->modes(changes, state.step);
       frame_written = frame;
       if (frame_written) recorder->frame(system, state, work, totals.ledger, open);
       if (state.step % checkpoint_every == 0) write_checkpoint();
@@ -294,6 +328,10 @@ struct SceneRun {
     j["dt"] = scene.integrator.dt;
     j["wall_s"] = wall_s;
     j["steps_per_s"] = steps / std::max(wall_s, 1e-9);
+    j["integrator"] = events ? EventDriven::name : MoreauMidpoint::name;
+    if (events) j["events"] = static_cast<std::int64_t>(totals.events);
+    if (events || scene.output.modes)
+      j["mode_changes"] = static_cast<std::int64_t>(totals.mode_changes);
     j["solver"] = name_of(scene.integrator.solver);
     j["coordinates"] = system.model.nv;
     j["mean_iterations"] = totals.iterations / std::max<double>(1, static_cast<double>(state.step));

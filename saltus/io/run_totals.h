@@ -50,6 +50,7 @@ struct Totals {
   double worst_residual = 0, worst_residual_time = 0, worst_residual_step = 0;
   double raw_penetration = 0, penetration = 0, raw_joint_gap = 0, joint_gap = 0;
   double impacts = 0, least_share = 1;
+  double events = 0, mode_changes = 0;
   Place worst_residual_place;
   double open_joints = 0;   // steps
   double energy_error = 0;  // of the scheme, the correction and the joints' rows [J]

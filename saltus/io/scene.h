@@ -10,9 +10,11 @@
 
 #include "saltus/analysis/metrics.h"
 #include "saltus/integrators/closure.h"
+#include "saltus/integrators/event_driven.h"
 #include "saltus/integrators/moreau.h"
 #include "saltus/io/document.h"
 #include "saltus/model/snake.h"
+#include "saltus/model/worm.h"
 
 namespace saltus {
 
@@ -56,6 +58,27 @@ struct MotorScene {
   double limit = infinity;
 };
 
+struct SpringScene {
+  Spring spring;                     // named by the scene, or spring1 ... in its order
+  std::vector<std::string> between;  // bodies, or world
+  std::optional<Signal> length;
+};
+struct DragScene {
+  Drag drag;
+  std::string body;
+};
+struct RunnerScene {
+  Runner runner;
+  std::string body;
+  std::optional<Signal> steering;
+};
+
+struct WormScene {
+  WormSpec spec;
+  std::vector<Signal> lengths;   // of the springs; empty: constant
+  std::vector<Signal> steering;  // of the masses; empty: 0
+};
+
 struct InitialScene {
   std::vector<double> q, v;  // of one joint; empty: zero
 };
@@ -69,6 +92,7 @@ struct SnakeScene {
 struct OutputScene {
   double interval = 0.01;   // between frames [s]
   double checkpoint = 1.0;  // between checkpoints [s]
+  bool modes = false;       // changes of mode of time stepping; event-driven runs always have them
 };
 
 struct Scene {
@@ -78,16 +102,21 @@ struct Scene {
   bool planar = false;
   CoordinateSet coordinates = CoordinateSet::as_marked;
   std::optional<SnakeScene> snake;
+  std::optional<WormScene> worm;
   std::vector<BodyScene> bodies;
   std::vector<LoopScene> loops;
   std::vector<ShapeScene> obstacles;
   std::vector<ContactScene> contacts;
   std::vector<SupportScene> supports;
+  std::vector<SpringScene> springs;
+  std::vector<DragScene> drags;
+  std::vector<RunnerScene> runners;
   std::vector<MotorScene> motors;
   std::map<std::string, InitialScene> initial;  // by joint name
   std::vector<Probe> probes;
   std::vector<Metric> metrics;
-  MoreauMidpoint integrator;
+  MoreauMidpoint integrator;          // time.step is its dt; event-driven: where it lands
+  std::optional<EventDriven> events;  // instead of time stepping
   double end = 1;  // [s]
   OutputScene output;
   bool allow_unconverged = false;

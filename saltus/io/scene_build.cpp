@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "saltus/contact/elements.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
@@ -17,22 +18,35 @@ namespace {
 
 struct SystemBuilder {
   const Scene& scene;
-  ModelBuilder builder;
-  System system;
+  ModelBuilder builder{};
+  System system{};
 
   [[nodiscard]] InputError error(const std::string& path, const std::string& message) const {
     return scene.document->error(path, message);
   }
 
-  // The builder counts the snake's links among the bodies; the document does not.
+  // The builder counts a snake's or a worm's parts among the bodies, springs, drags and runners;
+  // the document does not.
   [[nodiscard]] InputError located(const InputError& e) const {
-    const int links = scene.snake ? scene.snake->spec.links : 0;
-    int index = 0, length = 0;
-    if (std::sscanf(e.path().c_str(), "bodies[%d]%n", &index, &length) == 1 && length > 0) {
-      if (index < links) return error("snake", e.message());
-      return error(fmt::format("bodies[{}]{}", index - links, e.path().substr(length)),
-                   e.message());
+    const char* const animal = scene.worm ? "worm" : "snake";
+    const struct {
+      const char* list;
+      std::size_t own;
+    } lists[] = {{"bodies", own.bodies},
+                 {"springs", own.springs},
+                 {"drags", own.drags},
+                 {"runners", own.runners}};
+    for (const auto& l : lists) {
+      const std::string start = std::string(l.list) + "[";
+      if (!e.path().starts_with(start)) continue;
+      std::size_t length = 0;
+      const std::size_t index = std::stoul(e.path().substr(start.size()), &length);
+      if (index < l.own) return error(animal, e.message());
+      return error(
+          fmt::format("{}{}{}", start, index - l.own, e.path().substr(start.size() + length)),
+          e.message());
     }
+    if (e.path().starts_with("worm")) return error(e.path(), e.message());
     if (e.path().starts_with("contacts[")) return error(e.path(), e.message());
     if (e.path().rfind("loops[", 0) == 0) return error(e.path(), e.message());
     if (!e.path().empty()) return error("", e.path() + ": " + e.message());
@@ -42,8 +56,12 @@ struct SystemBuilder {
   struct NamedShape {
     std::string name, body;
   };
-  std::vector<NamedShape> shapes;
-  std::unordered_set<std::string> shape_names;
+  std::vector<NamedShape> shapes{};
+  std::unordered_set<std::string> shape_names{};
+  std::vector<WormJoint> worm{};  // its bodies
+  struct Parts {
+    std::size_t bodies = 0, springs = 0, drags = 0, runners = 0;
+  } own{};  // of the snake or the worm
 
   void add_shape(const ShapeScene& s, const std::string& path) {
     if (!shape_names.insert(s.name).second)
@@ -52,10 +70,11 @@ struct SystemBuilder {
     shapes.push_back({s.name, s.body});
   }
 
-  std::unordered_map<std::string, std::size_t> body_of;  // by name, in scene.bodies
+  std::unordered_map<std::string, std::size_t> body_of{};  // by name, in scene.bodies
 
   void add_bodies() {
-    builder.planar(scene.planar || scene.snake.has_value())
+    builder
+        .planar(scene.planar || scene.snake.has_value() || (scene.worm && scene.worm->spec.planar))
         .gravity(scene.gravity)
         .coordinates(scene.coordinates);
     if (scene.snake) {
@@ -66,6 +85,18 @@ struct SystemBuilder {
         const std::string name = fmt::format("link{}", i);
         shape_names.insert(name);
         shapes.push_back({name, name});
+      }
+    }
+    if (scene.snake) own.bodies = static_cast<std::size_t>(scene.snake->spec.links);
+    if (scene.worm) {
+      const WormSpec& spec = scene.worm->spec;
+      add_worm(builder, spec);
+      worm = worm_joints(spec);
+      own.bodies = worm.size();
+      own.springs = spec.springs.size();
+      for (std::size_t i = 0; i < spec.masses.size(); ++i) {
+        own.drags += spec.masses[i].drag > 0;
+        own.runners += worm_runner(spec, static_cast<int>(i)) >= 0;
       }
     }
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
@@ -138,7 +169,58 @@ struct SystemBuilder {
     }
   }
 
-  std::vector<char> driven;  // coordinates that have a motor
+  std::vector<char> driven{};  // coordinates that have a motor
+
+  void add_elements() {
+    for (const SpringScene& s : scene.springs) builder.spring(s.spring, s.between[0], s.between[1]);
+    for (const DragScene& d : scene.drags) builder.drag(d.drag, d.body);
+    for (const RunnerScene& r : scene.runners) builder.runner(r.runner, r.body);
+  }
+
+  // Signals of springs and runners, in the model's order.
+  void add_element_signals() {
+    Actuation& a = system.actuation;
+    if (scene.worm) {
+      const WormScene& w = *scene.worm;
+      for (std::size_t i = 0; i < w.lengths.size(); ++i)
+        a.lengths.push_back({static_cast<int>(i), w.lengths[i]});
+      for (std::size_t i = 0; i < w.steering.size(); ++i)
+        if (const int r = worm_runner(w.spec, static_cast<int>(i)); r >= 0)
+          a.steering.push_back({r, w.steering[i]});
+    }
+    for (std::size_t i = 0; i < scene.springs.size(); ++i)
+      if (scene.springs[i].length)
+        a.lengths.push_back({static_cast<int>(own.springs + i), *scene.springs[i].length});
+    for (std::size_t i = 0; i < scene.runners.size(); ++i)
+      if (scene.runners[i].steering)
+        a.steering.push_back({static_cast<int>(own.runners + i), *scene.runners[i].steering});
+  }
+
+  // A start that breaks a velocity constraint would be an impact that nobody asked for.
+  void check_runners() const {
+    const Model& model = system.model;
+    Workspace work(model);
+    forward_kinematics(model, system.start.q, system.start.v, work);
+    for (std::size_t i = 0; i < model.runners.size(); ++i) {
+      const Runner& r = model.runners[i];
+      const RunnerRows rows = runner_rows(
+          model, work, r, steering_angle(system.actuation, static_cast<int>(i), system.start.t));
+      const Vec3 v = point_velocity(work, r.body, work.X[r.body] * r.point);
+      const double along = rows.along.head<3>().dot(v), across = rows.across.head<3>().dot(v);
+      const double slack = 1e-9 * (1 + v.norm());
+      const std::string path =
+          i >= own.runners ? fmt::format("runners[{}]", i - own.runners)
+                           : (scene.worm->spec.velocities.empty() ? "initial" : "worm.velocities");
+      if (r.scales && along < -slack)
+        throw error(path, fmt::format("the scales of runner '{}' allow no backward motion, it "
+                                      "starts at {:.6g} m/s",
+                                      r.name, along));
+      if (r.edge && std::abs(across) > slack)
+        throw error(path, fmt::format("the edge of runner '{}' allows no side slip, it starts with "
+                                      "{:.6g} m/s",
+                                      r.name, across));
+    }
+  }
 
   void add_motor(const MotorScene& s, const std::string& path) {
     int i = 0;
@@ -186,6 +268,7 @@ struct SystemBuilder {
       if (l.prescribed)
         system.actuation.prescribed.push_back(
             {system.model.coordinate(l.joint.name), *l.prescribed});
+    add_element_signals();
     check(system.model, system.actuation);
   }
 
@@ -194,6 +277,11 @@ struct SystemBuilder {
       const std::string& name = scene.bodies[found->second].joint.name;
       return name.empty() ? body : name;
     }
+
+    for (const BodyScene& b : scene.bodies)
+      if (b.name == body) return b.joint.name.empty() ? body : b.joint.name;
+    for (const WormJoint& j : worm)
+      if (j.body == body) return j.joint;
     if (scene.snake && body == "link1") return "root";
     if (scene.snake) return fmt::format("joint{}", std::stoi(body.substr(4)) - 1);
     return body;
@@ -218,6 +306,11 @@ struct SystemBuilder {
         else
           posture.q[i][0] = pose.phi[link - 2];
       }
+    }
+    for (const WormJoint& j : worm) {
+      const int i = model.body(j.body);
+      fill(j.q, posture.q[i]);
+      fill(j.v, posture.v[i]);
     }
     std::set<std::string> used;
     for (int i = 0; i < model.body_count(); ++i) {
@@ -346,6 +439,7 @@ struct SystemBuilder {
       add_bodies();
       add_contacts();
       add_supports();
+      add_elements();
       system.model = builder.build();
       add_actuation();
     } catch (const InputError& e) {
@@ -356,6 +450,7 @@ struct SystemBuilder {
     add_start();
     check_mass();
     close_loops();
+    check_runners();
     return system;
   }
 };
@@ -365,5 +460,7 @@ struct SystemBuilder {
 System build_system(const Scene& scene) {
   return SystemBuilder{scene, {}, {}, {}, {}, {}, {}}.build();
 }
+
+System build_system(const Scene& scene) { return SystemBuilder{scene}.build(); }
 
 }  // namespace saltus

@@ -17,6 +17,8 @@ void read_samples(Fields& f, std::vector<double>& times, std::vector<double>& va
     throw f.error("times", "expected ascending times");
 }
 
+}  // namespace
+
 Signal read_signal_here(Fields& f) {
   Signal signal = Constant{};
   f.definition("signal", [&](Fields& g) {
@@ -39,6 +41,26 @@ Signal read_signal_here(Fields& f) {
             h.number("omega", s.omega, "rad/s", "");
             h.number("phase", s.phase, "rad", "");
             h.number("offset", s.offset, "", "");
+            signal = s;
+          }},
+         {"half-sine",
+          [&](Fields& h) {
+            HalfSine s;
+            h.number("amplitude", s.amplitude, "", "");
+            h.number("omega", s.omega, "rad/s", "");
+            h.number("phase", s.phase, "rad", "");
+            h.number("offset", s.offset, "", "");
+            signal = s;
+          }},
+         {"square",
+          [&](Fields& h) {
+            Square s;
+            h.number("on", s.on, "", "value in the first part of a period");
+            h.number("off", s.off, "", "and in the rest");
+            h.required().number("period", s.period, "s", "", positive);
+            h.number("duty", s.duty, "", "share of the first part, in (0, 1)", {0, 1, true});
+            h.number("start", s.start, "s", "of a period");
+            if (s.duty >= 1) throw h.error("duty", "expected a number in (0, 1)");
             signal = s;
           }},
          {"bang-bang",
@@ -72,8 +94,6 @@ Signal read_signal_here(Fields& f) {
   });
   return signal;
 }
-
-}  // namespace
 
 void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, const char* about) {
   f.object(key, about, [&](Fields& g) {

@@ -7,6 +7,7 @@ namespace saltus {
 
 void read_frame(Fields& f, const char* key, SE3& frame, const char* about);
 void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, const char* about);
+[[nodiscard]] Signal read_signal_here(Fields& f);  // this node is the signal
 void read_body(Fields& f, BodyScene& body);
 void read_loop(Fields& f, LoopScene& loop);
 void read_shape(Fields& f, ShapeScene& shape);
@@ -15,6 +16,12 @@ void read_support(Fields& f, SupportScene& support);
 void read_motor(Fields& f, MotorScene& motor);
 void read_gait(Fields& f, SerpenoidGait& gait);
 void read_snake(Fields& f, SnakeScene& snake);
+void read_spring(Fields& f, SpringScene& spring);
+void read_drag(Fields& f, DragScene& drag);
+void read_runner(Fields& f, RunnerScene& runner);
+void read_worm(Fields& f, WormScene& worm);
+// Final positions and velocities of a worm's masses, under names that are free.
+void add_worm_metrics(Scene& scene);
 void read_metric(Fields& f, Metric& metric);
 void read_friction(Fields& f, double& mu1, double& mu2, const char* about);
 

@@ -26,6 +26,13 @@ void read_metric(Fields& f, Metric& m) {
     };
   };
   const auto at = [&](Fields& g) { g.required().number("at", m.at, "s", "when", not_negative); };
+  const auto when = [&](Fields& g) {
+    m.at = -1;
+    g.number("at", m.at, "s", "when; default: the end", not_negative);
+  };
+  const auto joints = [&](Fields& g) {
+    g.required().texts("joints", m.joints, "joint coordinates, of which the sum is taken");
+  };
   const auto value = [&](Fields& g) { g.required().number("value", m.value, "m", "the line"); };
   const auto on = [&](Fields& g) {
     g.required().texts("objects", m.objects, "patterns of bodies or shapes");
@@ -33,6 +40,8 @@ void read_metric(Fields& f, Metric& m) {
   f.forms("type", {{"mean-velocity", kind(Kind::mean_velocity, probe, axis, window)},
                    {"displacement", kind(Kind::displacement, probe, window)},
                    {"position", kind(Kind::position, probe, axis, at)},
+                   {"coordinate", kind(Kind::coordinate, joints, when)},
+                   {"rate", kind(Kind::rate, joints, when)},
                    {"largest", kind(Kind::largest, probe, axis, window)},
                    {"smallest", kind(Kind::smallest, probe, axis, window)},
                    {"first-pass", kind(Kind::first_pass, probe, axis, value)},
@@ -95,14 +104,21 @@ void read_solver(Fields& f, Solver& solver) {
   if (type == 3) take(Newton{});
 }
 
-void read_integrator(Fields& f, MoreauMidpoint& o) {
-  f.choice("type", 0, {"moreau"}, "");
+void read_integrator(Fields& f, Scene& s) {
+  MoreauMidpoint& o = s.integrator;
+  const bool events = f.choice("type", 0, {"moreau", "event-driven"},
+                               "time stepping, or exact in time: mode by mode") == 1;
   o.motors = static_cast<MotorScheme>(f.choice(
       "motors", 0, {"implicit", "implicit-end", "explicit"},
       "PD gains: linearly implicit at the mid-point, at the end of the step, or explicit"));
   o.projection = static_cast<Projection>(
       f.choice("projection", 0, {"mass", "root-fixed", "none"}, "removal of drift"));
   if (f.choice("impact", 0, {"capped", "newton"}, "impact law") == 1) o.impact = NewtonImpact{};
+  EventDriven e;
+  f.number("tolerance", e.tolerance, "", "event-driven: of a step, relative", {1e-15, 1e-3, false});
+  f.integer("max_events", e.max_events, "event-driven: between two landings", 1);
+  e.impact = o.impact;
+  if (events) s.events = e;
 }
 
 void read_initial(Fields& f, const std::string& joint, Scene& scene) {
@@ -132,11 +148,20 @@ void read_whole(Fields& f, Scene& s) {
     read_snake(g, snake);
     if (!g.writing_schema()) s.snake = snake;
   });
+  f.object("worm", "the worms of P3: mass1 ... massN on a line, mass0 ... in the plane",
+           [&](Fields& g) {
+             WormScene worm;
+             read_worm(g, worm);
+             if (!g.writing_schema()) s.worm = worm;
+           });
   read_list(f, "bodies", "", s.bodies, read_body);
   read_list(f, "loops", "joints that close kinematic loops", s.loops, read_loop);
   read_list(f, "obstacles", "shapes fixed in the world", s.obstacles, read_obstacle);
   read_list(f, "contacts", "which shapes may touch, and how", s.contacts, read_contact);
   read_list(f, "supports", "friction under a given load", s.supports, read_support);
+  read_list(f, "springs", "springs and dampers between points", s.springs, read_spring);
+  read_list(f, "drags", "viscous drag on points", s.drags, read_drag);
+  read_list(f, "runners", "knife edges and scales", s.runners, read_runner);
   read_list(f, "motors", "", s.motors, read_motor);
   f.table("initial", "start of joints by name: q and v, or a number",
           [&](Fields& g, const std::string& joint) { read_initial(g, joint, s); });
@@ -146,11 +171,12 @@ void read_whole(Fields& f, Scene& s) {
     g.number("step", s.integrator.dt, "s", "", positive);
     g.required().number("end", s.end, "s", "", positive);
   });
-  f.object("integrator", "", [&](Fields& g) { read_integrator(g, s.integrator); });
+  f.object("integrator", "", [&](Fields& g) { read_integrator(g, s); });
   f.object("solver", "", [&](Fields& g) { read_solver(g, s.integrator.solver); });
   f.object("output", "", [&](Fields& g) {
     g.number("interval", s.output.interval, "s", "between frames", positive);
     g.number("checkpoint", s.output.checkpoint, "s", "between checkpoints", positive);
+    g.boolean("modes", s.output.modes, "record changes of mode; event-driven runs always do");
   });
   f.boolean("allow_unconverged", s.allow_unconverged,
             "steps that miss the tolerance do not fail the run");
@@ -173,8 +199,10 @@ Scene read_scene(const Document& document) {
   Fields fields(*scene.document, scene.document->root(), "");
   read_whole(fields, scene);
   fields.finish();
-  if (!scene.snake && scene.bodies.empty())
-    throw scene.document->error("", "expected bodies or a snake");
+  if (!scene.snake && !scene.worm && scene.bodies.empty())
+    throw scene.document->error("", "expected bodies, a snake or a worm");
+  if (scene.snake && scene.worm) throw scene.document->error("worm", "there is a snake already");
+  if (scene.worm) add_worm_metrics(scene);
   if (scene.end < scene.integrator.dt)
     throw scene.document->error("time.end", "expected at least one step");
   constexpr double most_steps = 1e12;
@@ -192,10 +220,10 @@ Scene read_scene(const Document& document) {
 Scene read_scene(Document document, const std::vector<std::string>& overrides) {
   for (const std::string& o : overrides) {
     // Settings that a file leaves out have defaults to change; a snake that is not there has none.
-    const bool had_snake = document.root()["snake"].IsDefined();
+    for (const std::string animal : {"snake", "worm"})
+      if (!document.root()[animal].IsDefined() && o.rfind(animal + ".", 0) == 0)
+        throw InputError(fmt::format("--set {}: there is no {} in {}", o, animal, document.name()));
     document.set(o);
-    if (!had_snake && o.rfind("snake.", 0) == 0)
-      throw InputError(fmt::format("--set {}: there is no snake in {}", o, document.name()));
   }
   return read_scene(document);
 }
