@@ -277,9 +277,6 @@ struct SystemBuilder {
       const std::string& name = scene.bodies[found->second].joint.name;
       return name.empty() ? body : name;
     }
-
-    for (const BodyScene& b : scene.bodies)
-      if (b.name == body) return b.joint.name.empty() ? body : b.joint.name;
     for (const WormJoint& j : worm)
       if (j.body == body) return j.joint;
     if (scene.snake && body == "link1") return "root";
@@ -458,9 +455,7 @@ struct SystemBuilder {
 }  // namespace
 
 System build_system(const Scene& scene) {
-  return SystemBuilder{scene, {}, {}, {}, {}, {}, {}}.build();
+  return SystemBuilder{scene}.build();
 }
-
-System build_system(const Scene& scene) { return SystemBuilder{scene}.build(); }
 
 }  // namespace saltus
