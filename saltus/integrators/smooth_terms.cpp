@@ -177,14 +177,12 @@ void Stepper::free_velocity(VecIn v_mean) {
   if (m.any_prescribed) w.v_free += w.drive;
 }
 
-// The fixed point has been reached: changes shrink by their own ratio, and the next one would be
-// below the tolerance. Or they no longer shrink: rounding, which on a chain of a thousand links is
-// a thousand times that of one.
+// The fixed point has been reached, or the changes no longer shrink: rounding, which on a chain
+// of a thousand links is a thousand times that of one.
 bool Stepper::settled(double tolerance, double& last) const {
   const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
-  const double ratio = last < infinity ? change / last : 1;
-  const bool done = !(ratio * change > tolerance * (1 + w.v_free.lpNorm<Eigen::Infinity>())) ||
-                    !(ratio < 0.9 || last == infinity);
+  const bool done =
+      !(change > tolerance * (1 + w.v_free.lpNorm<Eigen::Infinity>())) || !(change < 0.9 * last);
   last = change;
   return done;
 }

@@ -104,11 +104,12 @@ Vec2 foot_on_ellipse(double px, double py, double a, double b) {
   // Both bounds lie left of the root: each term alone reaches 1 there.
   double u = std::max({zy - 1, zx - k, 0.0});
   for (int i = 0; i < 100; ++i) {
-    const double X = zx / (k + u), Y = zy / (1 + u);
+    const double p = 1 / (k + u), q = 1 / (1 + u);
+    const double X = zx * p, Y = zy * q;
     const double n2 = X * X + Y * Y;
     if (n2 <= 1) break;
     const double n = std::sqrt(n2);
-    const double next = u + n2 * (n - 1) / (X * X / (k + u) + Y * Y / (1 + u));
+    const double next = u + n2 * (n - 1) / (X * X * p + Y * Y * q);
     if (!(next > u)) break;  // no further progress in floating point
     u = next;
     if (n - 1 < 1e-8) break;  // squared, the next error is below rounding

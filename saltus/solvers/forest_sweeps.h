@@ -263,8 +263,51 @@ struct Sweeps {
 
   // From the wrenches -p of the nodes (and b) to x and the twists a.
   void sweep(int begin, int end, const double* b, double* x) {
+    if constexpr (D == 3) {
+      if (h.symmetric) return sweep_plane(begin, end, b, x);
+    }
     for (int i = end - 1; i >= begin; --i) backward(i, b);
     for (int i = begin; i < end; ++i) forward(i, x);
+  }
+
+  // The same with the nodes of one unknown, most of a long creature in the plane, in plain numbers.
+  void sweep_plane(int begin, int end, const double* b, double* x) requires(D == 3) {
+    for (int i = end - 1; i >= begin; --i) {
+      if (s.dim[i] != 1) {
+        backward(i, b);
+        continue;
+      }
+      const int n = s.first[i], parent = s.parent[i];
+      const double *S = k.S_free.data() + 3 * n, *p = k.p[i].data();
+      const double given = b ? k.free[n] * b[n] : 0.0;
+      k.u[n] = given - (S[0] * p[0] + S[1] * p[1] + S[2] * p[2]);
+      if (parent < 0) continue;
+      const double *T = h.Psi[i].data(), *U = h.U.data() + 3 * n, *r = k.shift[i].data();
+      double* to = k.p[parent].data();
+      if (b) {
+        const double y = h.D_inv(0, n) * given, f0 = U[0] * y, f1 = U[1] * y;
+        to[0] += f0;
+        to[1] += f1;
+        to[2] += U[2] * y + (r[0] * f1 - r[1] * f0);
+      }
+      to[0] += T[0] * p[0] + T[1] * p[1] + T[2] * p[2];
+      to[1] += T[3] * p[0] + T[4] * p[1] + T[5] * p[2];
+      to[2] += T[6] * p[0] + T[7] * p[1] + T[8] * p[2];
+    }
+    for (int i = begin; i < end; ++i) {
+      const int n = s.first[i], parent = s.parent[i];
+      if (s.dim[i] != 1 || parent < 0) {
+        forward(i, x);
+        continue;
+      }
+      const double *S = k.S_free.data() + 3 * n, *U = h.U_left.data() + 3 * n;
+      const double *T = h.Psi[i].data(), *r = k.shift[i].data(), *above = k.a[parent].data();
+      const double v0 = above[0], v1 = above[1], v2 = above[2];
+      const double inverse = h.D_inv(0, n), own = inverse * k.u[n];
+      double* a = k.a[i].data();
+      for (int j = 0; j < 3; ++j) a[j] = S[j] * own + (T[j] * v0 + T[3 + j] * v1 + T[6 + j] * v2);
+      x[n] = own - inverse * (U[0] * (v0 - v2 * r[1]) + U[1] * (v1 + v2 * r[0]) + U[2] * v2);
+    }
   }
 
   void solve(int begin, int end, const double* b, const Vec6* f, double* x,

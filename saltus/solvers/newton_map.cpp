@@ -1,106 +1,16 @@
-// The two maps of Newton's method and their derivatives, block by block.
+// The natural map of Newton's method, its derivative and the residual, block by block.
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "saltus/solvers/newton.h"
+#include "saltus/solvers/newton_sets.h"
 
 namespace saltus::newton_detail {
 
 namespace {
 
-using SmallMat = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 6, 6>;
-using Shape = ConvexSet::Shape;
-
-double scaled(double x, double s) { return s > 0 ? x / s : 0.0; }  // S^-1 x
-
-// The projection of z on a set in scaled rows, and its derivative P: interval, ball or all.
-struct Projected {
-  Vec6 y = Vec6::Zero();
-  Mat6 P = Mat6::Zero();
-};
-
-void project_interval(const ConvexSet& set, double z, Projected& out) {
-  const int i = set.first;
-  out.y[i] = std::clamp(z, set.lower, set.upper);
-  out.P(i, i) = z > set.lower && z < set.upper ? 1 : 0;
-}
-
-// Onto the ball |y| <= radius. Where it binds, `u` is the direction and true is returned.
-bool project_ball(int first, int rows, const Vec6& z, double radius, Projected& out, Vec6& u) {
-  const double length = z.segment(first, rows).norm();
-  auto y = out.y.segment(first, rows);
-  auto P = out.P.block(first, first, rows, rows);
-  if (length <= radius) {
-    y = z.segment(first, rows);
-    P.setIdentity();
-    return false;
-  }
-  u.segment(first, rows) = z.segment(first, rows) / length;
-  y = radius * u.segment(first, rows);
-  P.noalias() = -(radius / length) * u.segment(first, rows) * u.segment(first, rows).transpose();
-  P.diagonal().array() += radius / length;
-  return true;
-}
-
-// Product of the sets in prox form: normal first, then balls of its radius (P2 eq. 13).
-void project_product(const ConvexSets& sets, const Vec6& z, Projected& out) {
-  Vec6 u;
-  for (const ConvexSet& set : sets) {
-    if (set.shape == Shape::all) {
-      out.y.segment(set.first, set.rows) = z.segment(set.first, set.rows);
-      out.P.block(set.first, set.first, set.rows, set.rows).setIdentity();
-    } else if (!set.scaled && set.shape == Shape::interval) {
-      project_interval(set, z[set.first], out);
-    } else if (!set.scaled) {
-      project_ball(set.first, set.rows, z, 1, out, u);
-    } else if (out.y[0] > 0) {
-      if (project_ball(set.first, set.rows, z, out.y[0], out, u))
-        out.P.col(0).segment(set.first, set.rows) = u.segment(set.first, set.rows);
-    }
-  }
-}
-
-// The cone {n >= 0, |y_k| <= n}: n is the mean of the normal and of the lengths that exceed it.
-void project_cone(const ConvexSets& sets, const Vec6& z, Projected& out) {
-  std::array<double, 4> length{};
-  std::array<bool, 4> binds{};
-  for (int k = 1; k < sets.count; ++k) length[k] = z.segment(sets[k].first, sets[k].rows).norm();
-  double sum = z[0];
-  int count = 1;
-  for (;;) {  // the longest that exceeds joins; n only grows
-    int next = 0;
-    for (int k = 1; k < sets.count; ++k)
-      if (!binds[k] && length[k] > sum / count && (next == 0 || length[k] > length[next])) next = k;
-    if (next == 0) break;
-    binds[next] = true;
-    sum += length[next];
-    ++count;
-  }
-  const double n = sum / count;
-  if (n <= 0) return;            // the apex
-  Vec6 gradient = Vec6::Zero();  // of n
-  gradient[0] = 1.0 / count;
-  Vec6 u = Vec6::Zero();
-  for (int k = 1; k < sets.count; ++k) {
-    const int first = sets[k].first, rows = sets[k].rows;
-    if (!binds[k]) {
-      out.y.segment(first, rows) = z.segment(first, rows);
-      out.P.block(first, first, rows, rows).setIdentity();
-      continue;
-    }
-    project_ball(first, rows, z, n, out, u);
-    gradient.segment(first, rows) = u.segment(first, rows) / count;
-  }
-  out.y[0] = n;
-  out.P.row(0) += gradient.transpose();
-  for (int k = 1; k < sets.count; ++k)
-    if (binds[k]) {
-      const int first = sets[k].first, rows = sets[k].rows;
-      out.P.middleRows(first, rows) += u.segment(first, rows) * gradient.transpose();
-    }
-}
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // z = y - r S (xi + C Lambda) of one block.
 Vec6 natural_point(const Block& k, const ConvexSets& sets, const StepLengths& s, VecIn Lambda,
@@ -162,6 +72,25 @@ void restore(std::span<const Block> blocks, VecRef Lambda) {
   for (const Block& k : blocks) prox_law(k.law, Lambda.segment(k.row, k.rows));
 }
 
+namespace {
+
+// At most |Lambda - prox(x)| of an ellipse, x = Lambda - r xi, without its projection: with q on
+// the ellipse and n its normal there, |x - prox(x)| >= n.(x - q), and so |q - prox(x)| is at most
+// what of x - q lies along the ellipse. Sliding rows point along n: for them that is next to
+// nothing.
+double ellipse_bound(const ConvexSet& set, const Vec2& Lambda, const Vec2& x) {
+  const double a = set.lower, b = set.upper;
+  if (!(a > 0 && b > 0)) return infinity;
+  const Vec2 y(Lambda[0] / a, Lambda[1] / b);
+  const double level = y.norm();
+  if (!(level > 0.5)) return infinity;
+  const Vec2 q = Lambda / level, e = x - q, n(q[0] / (a * a), q[1] / (b * b));
+  if (!(n.dot(e) > 0)) return infinity;
+  return (Lambda - q).norm() + std::abs(n[0] * e[1] - n[1] * e[0]) / n.norm();
+}
+
+}  // namespace
+
 Residual judge(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const NewtonWorkspace& w) {
   Residual worst;
   Vec6 total;
@@ -169,8 +98,17 @@ Residual judge(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const Newt
     const Block& k = blocks[b];
     for (int i = 0; i < k.rows; ++i)
       total[i] = xi[k.row + i] + w.compliance[k.row + i] * Lambda[k.row + i];
+    // Most blocks are not the worst one: for ellipses a bound tells.
+    const ConvexSets& sets = w.sets[b];
+    if (sets.count == 1 && sets[0].shape == Shape::ellipse && k.length == 1) {
+      const Vec2 at(Lambda[k.row], Lambda[k.row + 1]);
+      const double r = w.judge[b].r[0];
+      const Vec2 x = at - r * total.head<2>();
+      // The factor is for the bound's rounding.
+      if (1.001 * ellipse_bound(sets[0], at, x) <= r * worst.tangential) continue;
+    }
     const BlockResidual e =
-        block_residual(k, w.sets[b], Lambda.segment(k.row, k.rows), total.head(k.rows), w.judge[b]);
+        block_residual(k, sets, Lambda.segment(k.row, k.rows), total.head(k.rows), w.judge[b]);
     if (!take_worst(e, static_cast<int>(b), worst)) break;
   }
   return worst;
@@ -316,79 +254,6 @@ double merit_at(double tolerance, std::span<const Block> blocks, const NewtonWor
   for (std::size_t b = 0; b < blocks.size(); ++b)
     for (int i = 0; i < w.sets[b].count; ++i) sum += w.judge[b].r[i];
   return tolerance * tolerance * sum;
-}
-
-void freeze_slip(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double weight,
-                 NewtonWorkspace& w) {
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const Block& k = blocks[b];
-    w.shift.segment(k.row + 1, k.rows - 1).setZero();
-    double s = 0;
-    for (const ConvexSet& set : w.sets[b]) {
-      if (!set.scaled) continue;
-      double square = 0;
-      for (int row = k.row + set.first; row < k.row + set.first + set.rows; ++row) {
-        const double eta = w.scale[row] * (xi[row] + w.compliance[row] * Lambda[row]);
-        square += eta * eta;
-      }
-      s += std::sqrt(square);
-    }
-    w.shift[k.row] += weight * (s - w.shift[k.row]);
-  }
-}
-
-void proximal_map(std::span<const Block> blocks, VecIn xi, double rho, bool derivative,
-                  NewtonWorkspace& w) {
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const Block& k = blocks[b];
-    const int n = k.rows;
-    const double stiffness = w.steps[b].r[0] / rho;  // 1/rho of the block
-    Vec6 z;
-    for (int j = 0; j < n; ++j) {
-      const int row = k.row + j;
-      const double S = w.scale[row];
-      z[j] = scaled(w.centre[row], S) - stiffness * S * (xi[row] + w.shift[row]);
-    }
-    Projected out;
-    if (w.sets[b].count > 1)
-      project_cone(w.sets[b], z, out);
-    else
-      project_product(w.sets[b], z, out);
-    const auto S = w.scale.segment(k.row, n);
-    w.hat.segment(k.row, n) = S.cwiseProduct(out.y.head(n));
-    if (!derivative) continue;
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i) w.K[b](i, j) = stiffness * S[i] * S[j] * out.P(i, j);
-  }
-}
-
-void proximal_step(std::span<const Block> blocks, VecIn Lambda, NewtonWorkspace& w) {
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const Block& k = blocks[b];
-    const int n = k.rows;
-    auto g = w.g.segment(k.row, n);
-    g = w.hat.segment(k.row, n) - Lambda.segment(k.row, n);
-    const auto C = w.compliance.segment(k.row, n);
-    if (C.isZero(0)) continue;
-    // dLambda = g - K (dxi + C dLambda)
-    SmallMat T = w.K[b].topLeftCorner(n, n) * C.asDiagonal();
-    T += SmallMat::Identity(n, n);
-    const Eigen::PartialPivLU<SmallMat> lu(T);
-    const SmallMat K = lu.solve(w.K[b].topLeftCorner(n, n));
-    w.K[b].topLeftCorner(n, n) = 0.5 * (K + K.transpose());  // symmetric but for rounding
-    const Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1> step = lu.solve(g);
-    g = step;
-  }
-}
-
-double scaled_norm(std::span<const Block> blocks, VecIn x, const NewtonWorkspace& w) {
-  double sum = 0;
-  for (std::size_t b = 0; b < blocks.size(); ++b)
-    for (int i = 0; i < w.sets[b].count; ++i) {
-      const ConvexSet& set = w.sets[b][i];
-      sum += x.segment(blocks[b].row + set.first, set.rows).squaredNorm() / w.judge[b].r[i];
-    }
-  return std::sqrt(sum);
 }
 
 }  // namespace saltus::newton_detail
