@@ -274,12 +274,13 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
       return fail(report, "the motion cannot be continued: the step size went to zero");
     }
     ++report.steps;
+    if (getenv("EVDBG")) { double um=1e9; int who=-1, st=0; for (size_t i=0;i<mode_.elements.size();++i) { const Element& e=mode_.elements[i]; if (e.kind!=Element::Kind::friction) continue; if(!e.set[0].slips) {++st; continue;} double u=now_.gamma.segment<2>(now_.row[i]).norm(); if(u<um) {um=u;who=(int)i;} } fmt::print("step t={:.12g} h={:.3g} err={:.2e} rej={} ev={} umin={:.3g} at {} stuck {} V={:.3g}\n", here_.t, h, error, report.rejected, report.events, um, who, st, scales_.velocity); }
     const double t_next = whole ? end : here_.t + h;
     if (!rk_.prepare_dense(derivative_)) return fail(report, "no dense output");
     const std::optional<Crossing> crossing = first_crossing(here_.t, t_next);
     flight_ = infinity;
     if (!crossing) {
-      if (!whole || h >= pace_) pace_ = h * factor;
+      if (!whole || h >= pace_ || std::isinf(pace_)) pace_ = h * factor;
       leaving_.clear();
       if (!accept(rk_.next(), t_next, report)) return fail(report, "the mode has no motion");
       return true;

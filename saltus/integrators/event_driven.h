@@ -69,6 +69,7 @@ class EventIntegrator {
     ContactKey key;              // their key
     double value = 0;            // positive: as it should be
     double band = 0;             // values within it are zero
+    bool falling = false;        // a slip that gets slower: zero is its end, however near it is
     [[nodiscard]] bool same(const Guard& o) const {
       return kind == o.kind && element == o.element && set == o.set && key == o.key;
     }

@@ -236,10 +236,15 @@ void ModeDynamics::slip_forces(const EventMode& mode, const Evaluation& out) {
   }
 }
 
+// Whether the rates of kept rows change along the motion; those of others nobody needs.
 bool ModeDynamics::rows_turn(const EventMode& mode) const {
-  if (rows_.rows == 0) return false;
-  for (const int i : element_of_)
-    if (mode.elements[i].is_contact()) return true;
+  bool kept = false;
+  for (const int i : element_of_) {
+    const Element& e = mode.elements[i];
+    for (int k = 0; k < e.rows; ++k) kept = kept || e.keeps(k);
+    if (kept && e.is_contact()) return true;
+  }
+  if (!kept) return false;
   return std::any_of(twists_.begin(), twists_.end(),
                      [](const Vec6& V) { return !V.tail<3>().isZero(0); });
 }

@@ -123,7 +123,8 @@ std::optional<EventIntegrator::Crossing> EventIntegrator::cross(const Guard& lik
   };
   const bool leaves =
       like.element < 0 && std::find(leaving_.begin(), leaving_.end(), like.key) != leaving_.end();
-  bool armed = !leaves && at(0) > like.band;
+  bool armed = !leaves && (like.falling || at(0) > like.band);
+  if (like.falling && at(0) <= 0) return Crossing{sample_times_[0], like, 0};
   const auto crossing = [&](double level, double low, double high) {
     return Crossing{root(like, level, low, high), like, level};
   };
@@ -206,6 +207,7 @@ bool EventIntegrator::polish(Crossing& c, double& t, Vec& y) {
 
 bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
   ++report.events;
+  if (getenv("EVDBG")) printf("event at %.17g kind %d el %d set %d level %g value %g\n", crossing.t, (int)crossing.guard.kind, crossing.guard.element, crossing.guard.set, crossing.level, crossing.guard.value);
   double t = crossing.t;
   Vec y = Vec::Zero(y_.size());
   y.segment(model_.nv, model_.nv) = here_.v;
