@@ -1,15 +1,22 @@
-// How near to zero a guard counts as zero, in shares of its scale. Rounding and the dense output
-// leave about 1e-14; events that lie within a band of each other are resolved as one.
+// How near to zero a guard counts as zero, in shares of its scale. Events that lie within a band of
+// each other are resolved as one.
 #pragma once
+#include <algorithm>
 
 namespace saltus {
 
-inline constexpr double gap_band = 1e-11;
-inline constexpr double velocity_band = 1e-10;
-inline constexpr double force_band = 1e-10;
-// A slip in two directions only comes near zero: below this it has stopped.
-inline constexpr double slip_band = 1e-9;
-// Impacts that leave with less are passed (accumulation).
+struct EventBands {
+  // Rounding and polishing leave about 1e-14; a step leaves its tolerance.
+  explicit EventBands(double tolerance)
+      : gap(std::max(1e-11, 10 * tolerance)),
+        velocity(std::max(1e-10, 10 * tolerance)),
+        force(std::max(1e-10, 10 * tolerance)),
+        slip(std::max(1e-9, 100 * tolerance)) {}
+  double gap, velocity, force;
+  double slip;  // a slip in two directions only comes near zero: below this it has stopped
+};
+
+// Impacts that leave with less, in shares of the speed of a fall over a length scale, are passed.
 inline constexpr double accumulation_speed = 1e-6;
 
 }  // namespace saltus

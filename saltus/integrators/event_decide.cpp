@@ -16,7 +16,6 @@
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
-#include "saltus/integrators/event_bands.h"
 #include "saltus/integrators/event_driven.h"
 
 namespace saltus {
@@ -212,7 +211,7 @@ bool EventIntegrator::admissible_start(const EventMode& trial, std::string& why)
     const Element& e = trial.elements[i];
     const int row = now_.row[i];
     if (row < 0 || e.kind != Element::Kind::friction || !std::isinf(e.set[0].backward)) continue;
-    if (now_.gamma[row] < -velocity_band * scales_.velocity) {
+    if (now_.gamma[row] < -bands_.velocity * scales_.velocity) {
       why = fmt::format("{} starts backwards ({:.3g} m/s), which its scales forbid",
                         model_.name_of(e.place()), now_.gamma[row]);
       return false;
@@ -230,7 +229,7 @@ bool EventIntegrator::settle_velocities(EventMode& trial, ModeChange& change, st
   }
   if (change.causes.front().cause == Cause::start && !admissible_start(trial, why)) return false;
   change.kinetic_before = change.kinetic_after = kinetic_energy(model_, here_.v, dynamics_.work());
-  const double band = velocity_band * scales_.velocity;
+  const double band = bands_.velocity * scales_.velocity;
   bool closes = false;
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
     const Element& e = trial.elements[i];
@@ -252,7 +251,7 @@ bool EventIntegrator::settle_velocities(EventMode& trial, ModeChange& change, st
 
 // What the velocities say: contacts that part are open, sets that move slip.
 bool EventIntegrator::classify(EventMode& trial, std::string& why) {
-  const double band = velocity_band * scales_.velocity;
+  const double band = bands_.velocity * scales_.velocity;
   leaving_.clear();
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
     Element& e = trial.elements[i];
@@ -266,8 +265,9 @@ bool EventIntegrator::classify(EventMode& trial, std::string& why) {
     for (int k = 0; k < e.sets; ++k) {
       FrictionSet& s = e.set[k];
       const Vec2 u = set_velocity(s, now_.gamma, row);
-      const double least = s.rows == 1 ? band : 3 * slip_band * scales_.velocity;
+      const double least = s.rows == 1 ? band : 3 * bands_.slip * scales_.velocity;
       s.slips = u.norm() > least;
+      s.moving = s.slips;
       if (!s.slips) continue;
       s.direction = u.normalized();
       if (s.rows == 1 && u[0] < 0 && std::isinf(s.backward)) {
@@ -278,6 +278,12 @@ bool EventIntegrator::classify(EventMode& trial, std::string& why) {
     }
   }
   return true;
+}
+
+// What is left of velocities that count as zero goes, or a slip would start where it was heading.
+bool EventIntegrator::rest(const EventMode& trial) {
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_)) return false;
+  return std::isfinite(dynamics_.rest_rows(here_.t, trial, here_.v, now_));
 }
 
 // The inclusion at acceleration level: which of the resting elements hold, slide or open.
@@ -393,7 +399,8 @@ bool EventIntegrator::violations(const EventMode& trial, std::vector<unsigned ch
 
 // Signs of the statuses a moment later.
 void EventIntegrator::judge(const EventMode& trial, std::vector<unsigned char>& flips,
-                            std::vector<unsigned char>& settled) const {
+                            std::vector<unsigned char>& settled) {
+  directions_.resize(trial.elements.size(), {Vec2::UnitX(), Vec2::UnitX(), Vec2::UnitX()});
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
     const Element& e = trial.elements[i];
     const auto look = [&](int bit, double value) {
@@ -401,6 +408,10 @@ void EventIntegrator::judge(const EventMode& trial, std::vector<unsigned char>& 
       if ((settled[i] & mask) != 0 || std::abs(value) <= sign_band) return;
       settled[i] |= mask;
       if (value < 0) flips[i] |= mask;
+      // A set that lets go slips where its force points at that moment.
+      if (value < 0 && bit > 0 && !e.set[bit - 1].slips)
+        directions_[i][bit - 1] = slip_direction(
+            e.set[bit - 1], set_velocity(e.set[bit - 1], sample_.lambda, sample_.row[i]));
     };
     const int row = sample_.row[i];
     if (e.kind == Element::Kind::normal) {
@@ -426,7 +437,6 @@ void EventIntegrator::judge(const EventMode& trial, std::vector<unsigned char>& 
 void EventIntegrator::flip(EventMode& trial, const std::vector<unsigned char>& flips) const {
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
     Element& e = trial.elements[i];
-    const int row = sample_.row[i];
     if ((flips[i] & 1U) != 0) {
       e.closed = !e.closed;
       for (int k = 0; k < e.sets; ++k) e.set[k].slips = false;
@@ -436,7 +446,7 @@ void EventIntegrator::flip(EventMode& trial, const std::vector<unsigned char>& f
       if ((flips[i] & (2U << k)) == 0) continue;
       FrictionSet& s = e.set[k];
       s.slips = !s.slips;
-      if (s.slips) s.direction = slip_direction(s, set_velocity(s, sample_.lambda, row));
+      if (s.slips) s.direction = directions_[i][k];
     }
   }
 }
@@ -506,7 +516,7 @@ void EventIntegrator::pass_accumulation(EventMode& trial, ModeChange& change) {
     const int row = now_.row[i];
     if (row < 0 || e.kind != Element::Kind::normal) continue;
     const double speed = now_.gamma[row], back = -dynamics_.row_free()[row];
-    if (!(speed > velocity_band * scales_.velocity) || !(back > 0)) continue;
+    if (!(speed > bands_.velocity * scales_.velocity) || !(back > 0)) continue;
     const double flight = 2 * speed / back;
     if (!change.impact || speed > accumulation_speed * std::sqrt(back * scales_.length)) {
       flight_ = std::min(flight_, 1.25 * flight);
@@ -546,7 +556,7 @@ bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport&
   if (!settle_velocities(trial, change, why)) return fail(report, why);
   pass_accumulation(trial, change);
   if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !classify(trial, why) ||
-      !solve_mode(trial, why) || !explore(trial, why))
+      !rest(trial) || !solve_mode(trial, why) || !explore(trial, why))
     return fail(report, why.empty() ? "the mode has no motion" : why);
   // Contacts that came out open are none of the mode's.
   std::erase_if(trial.elements, [](const Element& e) { return e.is_contact() && !e.closed; });

@@ -19,11 +19,13 @@ constexpr double safety = 0.9, least_factor = 0.2, most_factor = 6;
 constexpr double least_step = 1e-13;
 
 // Statuses of an element in a byte of State: its Mode by the first set in the two lowest bits, then
-// one bit for each other set that slips.
+// one bit for each other set that slips, and
+// one for each that is moving.
 unsigned char bits_of(const Element& e) {
   if (!e.present()) return 0;
   unsigned bits = e.sets == 0 ? 3U : e.set[0].slips ? 2U : 1U;  // Mode of solvers/inclusion.h
   for (int i = 1; i < e.sets; ++i) bits |= e.set[i].slips ? 2U << i : 0U;
+  for (int i = 0; i < e.sets; ++i) bits |= e.set[i].slips && e.set[i].moving ? 16U << i : 0U;
   return static_cast<unsigned char>(bits);
 }
 
@@ -33,6 +35,7 @@ void restore(Element& e, unsigned bits, const double* Lambda) {
   for (int i = 0; i < e.sets; ++i) {
     FrictionSet& s = e.set[i];
     s.slips = i == 0 ? (bits & 3U) == 2U : (bits >> (i + 1) & 1U) != 0;
+    s.moving = (bits >> (i + 4) & 1U) != 0;
     if (s.slips)
       s.direction = slip_direction(s, {Lambda[s.first], s.rows == 2 ? Lambda[s.first + 1] : 0});
   }
@@ -45,6 +48,7 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
     : model_(model),
       actuation_(actuation),
       options_(options),
+      bands_(options.tolerance),
       dynamics_(model, actuation),
       finder_(model),
       projection_(model),
@@ -217,7 +221,23 @@ bool EventIntegrator::stabilise(EventReport& report) {
   }
   if (!dynamics_.prepare(here_.t, here_.q, here_.v, mode_, now_)) return false;
   report.drift = std::max(report.drift, dynamics_.rest_rows(here_.t, mode_, here_.v, now_));
-  return dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_);
+  if (!dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_)) return false;
+  note_slips();
+  return true;
+}
+
+// Which slips have got going.
+void EventIntegrator::note_slips() {
+  for (std::size_t i = 0; i < mode_.elements.size(); ++i) {
+    if (now_.row[i] < 0) continue;
+    Element& e = mode_.elements[i];
+    for (int k = 0; k < e.sets; ++k) {
+      FrictionSet& s = e.set[k];
+      if (!s.slips || s.rows != 2) continue;
+      const double speed = now_.gamma.segment<2>(now_.row[i] + s.first).norm();
+      s.moving = s.moving || speed > 3 * bands_.slip * scales_.velocity;
+    }
+  }
 }
 
 // Takes y at t over as the new instant.
@@ -274,7 +294,6 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
       return fail(report, "the motion cannot be continued: the step size went to zero");
     }
     ++report.steps;
-    if (getenv("EVDBG")) { double um=1e9; int who=-1, st=0; for (size_t i=0;i<mode_.elements.size();++i) { const Element& e=mode_.elements[i]; if (e.kind!=Element::Kind::friction) continue; if(!e.set[0].slips) {++st; continue;} double u=now_.gamma.segment<2>(now_.row[i]).norm(); if(u<um) {um=u;who=(int)i;} } fmt::print("step t={:.12g} h={:.3g} err={:.2e} rej={} ev={} umin={:.3g} at {} stuck {} V={:.3g}\n", here_.t, h, error, report.rejected, report.events, um, who, st, scales_.velocity); }
     const double t_next = whole ? end : here_.t + h;
     if (!rk_.prepare_dense(derivative_)) return fail(report, "no dense output");
     const std::optional<Crossing> crossing = first_crossing(here_.t, t_next);

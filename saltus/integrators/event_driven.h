@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "saltus/impacts/impact.h"
+#include "saltus/integrators/event_bands.h"
 #include "saltus/integrators/event_dynamics.h"
 #include "saltus/integrators/ledger.h"
 #include "saltus/integrators/mode_change.h"
@@ -69,7 +70,6 @@ class EventIntegrator {
     ContactKey key;              // their key
     double value = 0;            // positive: as it should be
     double band = 0;             // values within it are zero
-    bool falling = false;        // a slip that gets slower: zero is its end, however near it is
     [[nodiscard]] bool same(const Guard& o) const {
       return kind == o.kind && element == o.element && set == o.set && key == o.key;
     }
@@ -96,6 +96,7 @@ class EventIntegrator {
   bool integrate(double end, EventReport& report);
   bool accept(const Vec& y, double t, EventReport& report);
   bool stabilise(EventReport& report);
+  void note_slips();
   void store(State& state, double dt);
   bool fail(EventReport& report, const std::string& what) const;
   [[nodiscard]] double next_drive_event(double t) const;
@@ -123,13 +124,14 @@ class EventIntegrator {
   bool impact(const EventMode& trial, ModeChange& change, std::string& why);
   void pass_accumulation(EventMode& trial, ModeChange& change);
   bool classify(EventMode& trial, std::string& why);
+  bool rest(const EventMode& trial);
   bool solve_mode(EventMode& trial, std::string& why);
   void guess(Element& e, const Vec& force, const Vec& acceleration, double A) const;
   bool explore(EventMode& trial, std::string& why);
   // Which statuses do not last: bit 0 the normal's, bit i + 1 set i's, per element.
   bool violations(const EventMode& trial, std::vector<unsigned char>& flips);
   void judge(const EventMode& trial, std::vector<unsigned char>& flips,
-             std::vector<unsigned char>& settled) const;
+             std::vector<unsigned char>& settled);
   void flip(EventMode& trial, const std::vector<unsigned char>& flips) const;
   bool enumerate(EventMode& trial, const std::vector<unsigned char>& ever, std::string& why);
   void renew_scales();
@@ -139,6 +141,7 @@ class EventIntegrator {
   const Model& model_;
   const Actuation& actuation_;
   EventDriven options_;
+  EventBands bands_;
   ModeDynamics dynamics_;
   ContactFinder finder_;
   ProjectionWorkspace projection_;
@@ -166,6 +169,7 @@ class EventIntegrator {
   // scratch
   Vec y_, scale_, impulse_, rates_;
   std::vector<int> all_rows_;
+  std::vector<std::array<Vec2, 3>> directions_;  // of sets that let go
   Instant stage_, probe_;
   std::vector<Contact> found_;
   std::vector<Guard> start_guards_, guard_scratch_;

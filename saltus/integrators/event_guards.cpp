@@ -5,7 +5,6 @@
 #include "saltus/contact/rows.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/integrators/event_bands.h"
 #include "saltus/integrators/event_driven.h"
 
 namespace saltus {
@@ -34,9 +33,9 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
     const Element& e = mode_.elements[i];
     const int row = now.row[i];
     if (e.kind == Element::Kind::normal && e.closed)
-      out.push_back({GuardKind::force, i, -1, {}, now.lambda[row] / scales_.force, force_band});
+      out.push_back({GuardKind::force, i, -1, {}, now.lambda[row] / scales_.force, bands_.force});
     if (e.kind == Element::Kind::normal && !e.closed && !e.is_contact())
-      out.push_back({GuardKind::gap, i, -1, {}, limit_gap(at, e) / scales_.length, gap_band});
+      out.push_back({GuardKind::gap, i, -1, {}, limit_gap(at, e) / scales_.length, bands_.gap});
     if (!e.present()) continue;
     for (int k = 0; k < e.sets; ++k) {
       const FrictionSet& s = e.set[k];
@@ -46,13 +45,14 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
       if (!s.slips) {
         const double normal = e.kind == Element::Kind::normal ? now.lambda[row] : 1;
         out.push_back(
-            {GuardKind::stick, i, k, {}, set_margin(s, normal, f, scales_.force), force_band});
+            {GuardKind::stick, i, k, {}, set_margin(s, normal, f, scales_.force), bands_.force});
       } else if (s.rows == 1) {
         out.push_back(
-            {GuardKind::slip, i, k, {}, s.direction[0] * u[0] / scales_.velocity, velocity_band});
+            {GuardKind::slip, i, k, {}, s.direction[0] * u[0] / scales_.velocity, bands_.velocity});
       } else {
-        out.push_back(
-            {GuardKind::slip, i, k, {}, u.norm() / scales_.velocity - slip_band, 2 * slip_band});
+        // A slip that has begun but not yet got anywhere cannot end.
+        const double speed = u.norm() / scales_.velocity;
+        out.push_back({GuardKind::slip, i, k, {}, s.moving ? speed - bands_.slip : 1.0, 0});
       }
     }
   }
@@ -63,7 +63,7 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
         std::any_of(mode_.elements.begin(), mode_.elements.end(),
                     [&](const Element& e) { return e.is_contact() && e.closed && e.key == c.key; });
     if (!closed)
-      out.push_back({GuardKind::gap, -1, -1, c.key, c.point.gap / scales_.length, gap_band});
+      out.push_back({GuardKind::gap, -1, -1, c.key, c.point.gap / scales_.length, bands_.gap});
   }
   return true;
 }
@@ -123,8 +123,8 @@ std::optional<EventIntegrator::Crossing> EventIntegrator::cross(const Guard& lik
   };
   const bool leaves =
       like.element < 0 && std::find(leaving_.begin(), leaving_.end(), like.key) != leaving_.end();
-  bool armed = !leaves && (like.falling || at(0) > like.band);
-  if (like.falling && at(0) <= 0) return Crossing{sample_times_[0], like, 0};
+  bool armed = !leaves && at(0) > like.band;
+  if (like.band == 0 && at(0) <= 0) return Crossing{sample_times_[0], like, 0};
   const auto crossing = [&](double level, double low, double high) {
     return Crossing{root(like, level, low, high), like, level};
   };
@@ -207,7 +207,6 @@ bool EventIntegrator::polish(Crossing& c, double& t, Vec& y) {
 
 bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
   ++report.events;
-  if (getenv("EVDBG")) printf("event at %.17g kind %d el %d set %d level %g value %g\n", crossing.t, (int)crossing.guard.kind, crossing.guard.element, crossing.guard.set, crossing.level, crossing.guard.value);
   double t = crossing.t;
   Vec y = Vec::Zero(y_.size());
   y.segment(model_.nv, model_.nv) = here_.v;

@@ -25,6 +25,7 @@ struct FrictionSet {
   bool scaled = true;  // by the normal force
   bool hu = false;     // the slip's direction is not that of the normal cone
   bool slips = false;
+  bool moving = false;  // slips faster than rounding: the end of a slip that has just begun is none
   Vec2 direction = Vec2::UnitX();  // of the slip, unit; what a slip starts with where gamma_T = 0
   bool operator==(const FrictionSet&) const = default;
 };
