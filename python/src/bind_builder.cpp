@@ -9,8 +9,7 @@
 
 #include <cmath>
 
-#include "handles.h"
-#include "saltus/model/builder.h"
+#include "elements.h"
 #include "saltus/model/snake.h"
 
 namespace saltus::python {
@@ -27,12 +26,27 @@ CoordinateSet set_of(const std::string& name) {
       fmt::format("coordinates: expected as-marked, minimal or maximal, got '{}'", name));
 }
 
-// One number for both directions, or two.
-std::pair<double, double> friction_of(const std::variant<double, std::pair<double, double>>& mu) {
+// One number for all directions, two along and across, or forward, backward and lateral.
+using Friction = std::variant<double, std::vector<double>>;
+struct Coefficients {
+  double mu1 = 0, mu2 = 0, back = -1;
+};
+Coefficients friction_of(const Friction& mu) {
   if (const auto* one = std::get_if<double>(&mu)) return {*one, *one};
-  return std::get<1>(mu);
+  const auto& all = std::get<1>(mu);
+  if (all.size() == 2) return {all[0], all[1]};
+  if (all.size() != 3)
+    throw InputError(fmt::format("friction: expected a number, two (along, across) or three "
+                                 "(forward, backward, lateral), got {}",
+                                 all.size()));
+  if (!(all[1] >= 0)) throw InputError("friction: expected numbers >= 0");
+  return {all[0], all[2], all[1]};
 }
-using Friction = std::variant<double, std::pair<double, double>>;
+SlipRule rule_of(const std::string& name) {
+  if (name == "normal") return SlipRule::normal_cone;
+  if (name == "hu") return SlipRule::hu;
+  throw InputError(fmt::format("rule: expected 'normal' or 'hu', got '{}'", name));
+}
 
 // One name or several.
 using Names = std::variant<std::string, std::vector<std::string>>;
@@ -75,18 +89,21 @@ void bind_builder(nb::module_& m) {
       .def(
           "__init__",
           [](ContactLaw* self, const Friction& friction, double restitution,
-             const std::string& axes) {
+             const std::string& axes, const std::string& rule) {
             if (axes != "a" && axes != "b")
               throw InputError(fmt::format("axes: expected 'a' or 'b', got '{}'", axes));
-            const auto [mu1, mu2] = friction_of(friction);
-            new (self)
-                ContactLaw{mu1, mu2, restitution, axes == "a" ? FrictionAxes::a : FrictionAxes::b};
+            const auto [mu1, mu2, back] = friction_of(friction);
+            ContactLaw law{mu1, mu2, restitution, axes == "a" ? FrictionAxes::a : FrictionAxes::b};
+            law.mu_back = back;
+            law.rule = rule_of(rule);
+            new (self) ContactLaw(law);
           },
-          "friction"_a = 0.0, "restitution"_a = 0.0, "axes"_a = "b",
-          "friction: one coefficient, or two along x and y of the shape that `axes` names; "
-          "restitution in [0, 1].");
+          "friction"_a = 0.0, "restitution"_a = 0.0, "axes"_a = "b", "rule"_a = "normal",
+          "friction: one coefficient, two along x and y of the shape that `axes` names, or three: "
+          "forward (that shape slides along its x), backward, lateral; rule: 'normal' (most "
+          "dissipation) or 'hu'; restitution in [0, 1].");
 
-  nb::class_<ModelBuilder>(m, "ModelBuilder",
+  auto model_builder = nb::class_<ModelBuilder>(m, "ModelBuilder",
                            "Builds and checks a Model. Bodies may come in any order; every method "
                            "returns the builder.")
       .def(
@@ -136,10 +153,15 @@ void bind_builder(nb::module_& m) {
       .def(
           "support",
           [](ModelBuilder& b, const std::string& body, const Friction& friction, double load,
-             const ArrayLike& point, const ArrayLike& normal) -> ModelBuilder& {
+             const ArrayLike& point, const ArrayLike& normal,
+             const std::string& rule) -> ModelBuilder& {
             SupportFriction f;
             f.name = body;
-            std::tie(f.mu1, f.mu2) = friction_of(friction);
+            const Coefficients mu = friction_of(friction);
+            f.mu1 = mu.mu1;
+            f.mu2 = mu.mu2;
+            f.mu_back = mu.back;
+            f.rule = rule_of(rule);
             f.load = load;
             require_finite(f.mu1 + f.mu2 + load, "friction and load");
             f.point = vec3_of(point, "point");
@@ -148,9 +170,11 @@ void bind_builder(nb::module_& m) {
             return b.support(f, body);
           },
           "body"_a, "friction"_a, "load"_a, "point"_a = nb::make_tuple(0.0, 0.0, 0.0),
-          "normal"_a = nb::make_tuple(0.0, 0.0, 1.0), nb::rv_policy::reference_internal,
-          "Friction under a given load [N] at a point of the body [m]; one coefficient, or two "
-          "along and across the body's x-axis.")
+          "normal"_a = nb::make_tuple(0.0, 0.0, 1.0), "rule"_a = "normal",
+          nb::rv_policy::reference_internal,
+          "Friction under a given load [N] at a point of the body [m]; one coefficient, two along "
+          "and across the body's x-axis, or three: forward, backward, lateral; rule as of "
+          "ContactLaw.")
       .def(
           "snake",
           [](ModelBuilder& b, int links, double link_length, double radius, double half_length,
@@ -163,7 +187,10 @@ void bind_builder(nb::module_& m) {
             s.half_length = half_length;
             s.mass = mass;
             s.inertia = inertia;
-            std::tie(s.mu_along, s.mu_across) = friction_of(friction);
+            const Coefficients mu = friction_of(friction);
+            s.mu_along = mu.mu1;
+            s.mu_across = mu.mu2;
+            s.mu_backward = mu.back;
             s.gravity = gravity;
             s.joint = joint;
             check_snake(s);
@@ -178,6 +205,7 @@ void bind_builder(nb::module_& m) {
       .def(
           "build", [](const ModelBuilder& b) { return std::make_shared<const Model>(b.build()); },
           "The model. InputError names what does not fit.");
+  bind_elements(model_builder);
 }
 
 }  // namespace saltus::python

@@ -105,8 +105,10 @@ ModelBuilder& ModelBuilder::contact(const std::string& a, const std::string& b,
 ModelBuilder& ModelBuilder::contact(const std::vector<std::string>& a,
                                     const std::vector<std::string>& b, const ContactLaw& law) {
   const std::string path = fmt::format("contacts[{}]", contacts_.size());
-  require(law.mu1 >= 0 && law.mu2 >= 0 && std::isfinite(law.mu1 + law.mu2), path + ".friction",
-          "expected coefficients >= 0");
+  check_friction(law.mu1, law.mu2, law.mu_back, law.rule, path + ".friction");
+  require((law.mu_back < 0 && law.rule == SlipRule::normal_cone) ||
+              (law.rolling == 0 && law.drilling == 0),
+          path + ".friction", "with rolling friction one coefficient serves both ways");
   require(law.restitution >= 0 && law.restitution <= 1, path + ".restitution",
           fmt::format("expected a number in [0, 1], got {}", law.restitution));
   require(law.rolling >= 0 && std::isfinite(law.rolling), path + ".rolling",

@@ -14,6 +14,8 @@ void check_dofs(const JointSpec& joint, const std::string& path);
 void check_frame(const SE3& frame, const std::string& path);
 void check_shape(const Shape& shape, const std::string& path);
 void check_support(const SupportFriction& friction, const std::string& path);
+// Coefficients of a contact or a support.
+void check_friction(double mu1, double mu2, double mu_back, SlipRule rule, const std::string& path);
 void check_runner(const Runner& runner, bool planar, const std::string& path);
 void check_spring(const Spring& spring, bool planar, const std::string& path);
 void check_drag(const Drag& drag, const std::string& path);

@@ -102,17 +102,38 @@ void project_cone(const ConvexSets& sets, const Vec6& z, Projected& out) {
     }
 }
 
-// z = y - r S (xi + C Lambda) of one block.
-Vec6 natural_point(const Block& k, const ConvexSets& sets, const StepLengths& s, VecIn Lambda,
-                   VecIn xi, const NewtonWorkspace& w, Vec6& y) {
-  Vec6 z;
+// y = S^-1 Lambda and z = y - r V (xi + C Lambda) of one block; V = S, or for Hu's rule one number.
+struct NaturalPoint {
+  Vec6 y, z, S, V;
+};
+
+// The scales of a block. Of two half-ellipses the side is seen where the law holds, at `Lambda` and
+// `xi`: there Lambda_1 and -xi_1 have one sign.
+void scales_of(const Block& k, const ConvexSets& sets, const StepLengths& judge, VecIn Lambda,
+               VecIn xi, const NewtonWorkspace& w, NaturalPoint& p) {
+  for (int j = 0; j < k.rows; ++j) p.V[j] = p.S[j] = w.scale[k.row + j];
+  for (int i = 0; i < sets.count; ++i) {
+    const ConvexSet& set = sets[i];
+    if (set.shape != Shape::ellipse) continue;
+    const int j = set.first, row = k.row + j;
+    if (set.two_sided()) p.V[j] = p.S[j] = set.axis(Lambda[row] - judge.r[i] * xi[row]);
+    if (set.rule == SlipRule::hu) p.V[j] = p.V[j + 1] = std::sqrt(set.lower * set.upper);
+  }
+}
+
+NaturalPoint natural_point(const Block& k, std::size_t b, VecIn Lambda, VecIn xi,
+                           const NewtonWorkspace& w) {
+  const ConvexSets& sets = w.sets[b];
+  const StepLengths& s = w.steps[b];
+  NaturalPoint p;
+  scales_of(k, sets, w.judge[b], Lambda, xi, w, p);
   for (int i = 0; i < sets.count; ++i)
     for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
       const int row = k.row + j;
-      y[j] = scaled(Lambda[row], w.scale[row]);
-      z[j] = y[j] - w.stretch * s.r[i] * w.scale[row] * (xi[row] + w.compliance[row] * Lambda[row]);
+      p.y[j] = scaled(Lambda[row], p.S[j]);
+      p.z[j] = p.y[j] - w.stretch * s.r[i] * p.V[j] * (xi[row] + w.compliance[row] * Lambda[row]);
     }
-  return z;
+  return p;
 }
 
 void grow(Vec& x, int n) {
@@ -142,10 +163,11 @@ void prepare(std::span<const Block> blocks, int rows, double extra, NewtonWorksp
       for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
         const int row = k.row + j;
         const double S = set_scale(sets[i], j), own = w.diagonal[row] + k.compliance;
+        const double largest = j == sets[i].first ? std::max(S, sets[i].back) : S;
         w.scale[row] = S;
         w.compliance[row] = k.compliance;
         most = std::max(most, own);
-        most_scaled = std::max(most_scaled, S * S * own);
+        most_scaled = std::max(most_scaled, largest * largest * own);
       }
       plain.r[i] = most > 0 ? 1 / most : 1.0;
       scaled_steps.r[i] = most_scaled > 0 ? 1 / most_scaled : 1.0;
@@ -182,13 +204,12 @@ double natural_map(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const 
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Block& k = blocks[b];
     const ConvexSets& sets = w.sets[b];
-    Vec6 y;
-    const Vec6 z = natural_point(k, sets, w.steps[b], Lambda, xi, w, y);
+    const NaturalPoint p = natural_point(k, b, Lambda, xi, w);
     Projected out;
-    project_product(sets, z, out);
+    project_product(sets, p.z, out);
     for (int i = 0; i < sets.count; ++i)
       for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
-        const double f = y[j] - out.y[j];
+        const double f = p.y[j] - out.y[j];
         F[k.row + j] = f;
         merit += f * f / w.steps[b].r[i];
       }
@@ -202,10 +223,10 @@ void natural_step(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double 
     const Block& k = blocks[b];
     const ConvexSets& sets = w.sets[b];
     const int n = k.rows;
-    Vec6 y, r;
-    const Vec6 z = natural_point(k, sets, w.steps[b], Lambda, xi, w, y);
+    Vec6 r;
+    const NaturalPoint p = natural_point(k, b, Lambda, xi, w);
     Projected out;
-    project_product(sets, z, out);
+    project_product(sets, p.z, out);
     for (int i = 0; i < sets.count; ++i)
       r.segment(sets[i].first, sets[i].rows).setConstant(w.stretch * w.steps[b].r[i]);
     SmallMat T = SmallMat::Identity(n, n) - out.P.topLeftCorner(n, n);
@@ -213,19 +234,17 @@ void natural_step(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double 
     Vec6 f;
     for (int j = 0; j < n; ++j) {
       const int row = k.row + j;
-      const double S = w.scale[row];
-      T.col(j) += out.P.col(j).head(n) * (rho + r[j] * S * S * w.compliance[row]);
-      right.col(j) = out.P.col(j).head(n) * (r[j] * S);
-      f[j] = out.y[j] - y[j];
+      T.col(j) += out.P.col(j).head(n) * (rho + r[j] * p.V[j] * p.S[j] * w.compliance[row]);
+      right.col(j) = out.P.col(j).head(n) * (r[j] * p.V[j]);
+      f[j] = out.y[j] - p.y[j];
     }
     if (n == 1) {
-      const double S = w.scale[k.row];
-      w.K[b](0, 0) = S * right(0, 0) / T(0, 0);
-      w.g[k.row] = S * f[0] / T(0, 0);
+      w.K[b](0, 0) = p.S[0] * right(0, 0) / T(0, 0);
+      w.g[k.row] = p.S[0] * f[0] / T(0, 0);
       continue;
     }
     const Eigen::PartialPivLU<SmallMat> lu(T);
-    const auto S = w.scale.segment(k.row, n);
+    const auto S = p.S.head(n);
     w.K[b].topLeftCorner(n, n) = S.asDiagonal() * lu.solve(right);
     w.g.segment(k.row, n) = S.asDiagonal() * lu.solve(f.head(n));
   }
@@ -241,7 +260,9 @@ void freeze_slip(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double w
       if (!set.scaled) continue;
       double square = 0;
       for (int row = k.row + set.first; row < k.row + set.first + set.rows; ++row) {
-        const double eta = w.scale[row] * (xi[row] + w.compliance[row] * Lambda[row]);
+        const double rate = xi[row] + w.compliance[row] * Lambda[row];
+        const bool first = row == k.row + set.first && set.shape == Shape::ellipse;
+        const double eta = (first ? set.axis(-rate) : w.scale[row]) * rate;
         square += eta * eta;
       }
       s += std::sqrt(square);
@@ -257,17 +278,18 @@ void proximal_map(std::span<const Block> blocks, VecIn xi, double rho, bool deri
     const int n = k.rows;
     const double stiffness = w.steps[b].r[0] / rho;  // 1/rho of the block
     Vec6 z;
+    NaturalPoint p;
+    scales_of(k, w.sets[b], w.judge[b], w.centre, xi, w, p);
     for (int j = 0; j < n; ++j) {
       const int row = k.row + j;
-      const double S = w.scale[row];
-      z[j] = scaled(w.centre[row], S) - stiffness * S * (xi[row] + w.shift[row]);
+      z[j] = scaled(w.centre[row], p.S[j]) - stiffness * p.S[j] * (xi[row] + w.shift[row]);
     }
     Projected out;
     if (w.sets[b].count > 1)
       project_cone(w.sets[b], z, out);
     else
       project_product(w.sets[b], z, out);
-    const auto S = w.scale.segment(k.row, n);
+    const auto S = p.S.head(n);
     w.hat.segment(k.row, n) = S.cwiseProduct(out.y.head(n));
     if (!derivative) continue;
     for (int j = 0; j < n; ++j)
