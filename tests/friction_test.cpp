@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "saltus/solvers/solve.h"
+#include "tests/support/check.h"
 #include "tests/support/random.h"
 
 namespace saltus {
@@ -79,8 +80,7 @@ TEST(NaturalMap, VanishesExactlyWhereTheLawHolds) {
       Random random(seed);
       const Sides s = random_sides(random);
       const double r = random.log_uniform(0.1, 10);
-      const ConvexSet set =
-          sets_of(GivenLoad{s.forward, s.lateral, s.backward, rule})[0];
+      const ConvexSet set = sets_of(GivenLoad{s.forward, s.lateral, s.backward, rule})[0];
       const Vec u = random.vector(2, 1);
       const Vec Lambda = sliding(s, rule, u);
       Vec x = Lambda;
@@ -208,8 +208,8 @@ TEST(EqualCoefficients, AreCoulombs) {
     const double mu = random.uniform(0.1, 1);
     Random same(seed + 1000), again(seed + 1000);
     const Inclusion a = problem_of({Coulomb{mu, mu}, GivenLoad{mu, mu}}, same);
-    const Inclusion b = problem_of(
-        {Coulomb{mu, mu, mu, SlipRule::hu}, GivenLoad{mu, mu, mu, SlipRule::hu}}, again);
+    const Inclusion b =
+        problem_of({Coulomb{mu, mu, mu, SlipRule::hu}, GivenLoad{mu, mu, mu, SlipRule::hu}}, again);
     AutoSolver solver;
     solver.tolerance = 1e-13;
     Vec x = Vec::Zero(5), y = x;

@@ -67,11 +67,11 @@ ActuationHandle& set_prescribed(ActuationHandle& a, const BodyName& name, const 
 
 // Puts a signal at its place in the ascending list, or replaces the one that is there.
 template <class T, class Elements>
-ActuationHandle& put(ActuationHandle& a, std::vector<T> Actuation::* list, int T::* index,
+ActuationHandle& put(ActuationHandle& a, std::vector<T> Actuation::*list, int T::*index,
                      const Elements& elements, const std::string& name, const char* what,
                      const SignalLike& signal) {
-  const auto at = std::find_if(elements.begin(), elements.end(),
-                               [&](const auto& e) { return e.name == name; });
+  const auto at =
+      std::find_if(elements.begin(), elements.end(), [&](const auto& e) { return e.name == name; });
   if (at == elements.end()) throw InputError(fmt::format("no {} is called '{}'", what, name));
   const int i = static_cast<int>(at - elements.begin());
   std::vector<T>& all = change(a).*list;

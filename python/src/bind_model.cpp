@@ -17,7 +17,8 @@ namespace {
 
 const char* kind_name(BlockKind kind) {
   static const char* const names[] = {"cut_translation", "cut_rotation", "coordinate", "motor",
-                                      "joint_friction",  "joint_limit",  "support", "edge", "scale", "spring", "drag"};
+                                      "joint_friction",  "joint_limit",  "support",    "edge",
+                                      "scale",           "spring",       "drag"};
   return names[static_cast<int>(kind)];
 }
 

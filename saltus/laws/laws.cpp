@@ -106,7 +106,8 @@ void natural(const ConvexSet& set, double normal, double r, VecIn xi, VecRef x) 
   const double a = set.axis(x[0] - r * xi[0]), b = set.upper, radius = std::sqrt(a * b);
   const Vec2 axes = Vec2(a, b) / radius;
   const double scale = set.scaled ? normal : 1.0;
-  const Vec2 y = x.cwiseQuotient(axes) - r * xi;
+  // No row moves by more than r xi.
+  const Vec2 y = x.cwiseQuotient(axes) - (r / axes.maxCoeff()) * xi;
   x = axes.cwiseProduct(project_on_ellipse(y, scale * radius, scale * radius));
 }
 
