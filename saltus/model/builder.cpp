@@ -43,7 +43,7 @@ ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& in
   require(!name.empty() && name != "world", path + ".name", "expected a name other than 'world'");
   for (const auto& b : bodies_)
     require(b.name != name, path + ".name", fmt::format("the name '{}' is taken", name));
-  check_inertia(inertia, path);
+  check_inertia(inertia, std::holds_alternative<Fixed>(joint.kind), path);
   check_dofs(joint, path + ".joint");
   check_frame(joint.placement, path + ".joint.placement");
   check_frame(joint.in_body, path + ".joint.in_body");

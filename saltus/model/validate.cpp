@@ -12,9 +12,10 @@ void require(bool ok, const std::string& path, const std::string& expected) {
   if (!ok) throw InputError(path, expected);
 }
 
-void check_inertia(const RigidInertia& inertia, const std::string& path) {
+void check_inertia(const RigidInertia& inertia, bool fixed, const std::string& path) {
   const double m = inertia.mass;
-  require(std::isfinite(m) && m >= 0, path + ".mass",
+  const bool massless = m == 0 && (fixed || inertia.about_com.isZero(0));
+  require(std::isfinite(m) && (m > 0 || massless), path + ".mass",
           fmt::format("expected a positive number, got {}", m));
   require(inertia.com.allFinite(), path + ".com", "expected finite numbers");
   const Mat3& J = inertia.about_com;

@@ -8,7 +8,8 @@ namespace saltus {
 
 void require(bool ok, const std::string& path, const std::string& expected);
 
-void check_inertia(const RigidInertia& inertia, const std::string& path);
+// Without mass there is no inertia either, unless `fixed` to what has some.
+void check_inertia(const RigidInertia& inertia, bool fixed, const std::string& path);
 void check_dof(const JointDof& dof, const std::string& path);
 void check_dofs(const JointSpec& joint, const std::string& path);
 void check_frame(const SE3& frame, const std::string& path);
