@@ -8,6 +8,7 @@
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/lie/so3.h"
 #include "saltus/model/snake.h"
+#include "saltus/model/worm.h"
 #include "tests/support/simulate.h"
 
 namespace {
@@ -504,6 +505,33 @@ TEST(Step, AllocatesNothing) {
     expect_figure(name + ": allocations in 200 steps", static_cast<double>(count), 0, 0);
   }
   EXPECT_GT(allocations, 1000U) << "the counter does not count";
+}
+
+// Springs, drags, edges and scales, with signals that break within the steps.
+TEST(Steps, OfAWormDoNotAllocate) {
+  WormSpec w;
+  w.planar = true;
+  w.masses.resize(4);
+  w.springs.resize(3);
+  for (WormMass& m : w.masses) m.drag = 0.1;
+  for (WormSpring& k : w.springs) k.stiffness = 4;
+  ModelBuilder b;
+  b.planar(true).gravity(Vec3::Zero());
+  add_worm(b, w);
+  Simulation s(b, 1e-2);
+  int q = 0;
+  for (const WormJoint& j : worm_joints(w))
+    for (const double x : j.q) s.state.q[q++] = x;
+  for (int i = 0; i < 3; ++i)
+    s.actuation.lengths.push_back({i, Sum{{Square{0.7, 1, 0.333, 0.5, 0.1 * i}, Constant{0}}}});
+  for (int i = 0; i < 4; ++i) s.actuation.steering.push_back({i, Sine{0.3, 2, 1.0 * i, 0}});
+  const State start = s.state;
+  for (int i = 0; i < 200; ++i) (void)s.step();
+  s.state = start;
+  const std::size_t before = allocations;
+  for (int i = 0; i < 200; ++i)
+    ASSERT_TRUE(saltus::step(s.model, s.actuation, s.state, s.work, s.options).solve().converged);
+  expect_figure("worm: allocations in 200 steps", static_cast<double>(allocations - before), 0, 0);
 }
 
 // --- solvers agree

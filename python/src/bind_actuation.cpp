@@ -3,6 +3,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "signals.h"
@@ -64,6 +65,32 @@ ActuationHandle& set_prescribed(ActuationHandle& a, const BodyName& name, const 
   return a;
 }
 
+// Puts a signal at its place in the ascending list, or replaces the one that is there.
+template <class T, class Elements>
+ActuationHandle& put(ActuationHandle& a, std::vector<T> Actuation::*list, int T::*index,
+                     const Elements& elements, const std::string& name, const char* what,
+                     const SignalLike& signal) {
+  const auto at =
+      std::find_if(elements.begin(), elements.end(), [&](const auto& e) { return e.name == name; });
+  if (at == elements.end()) throw InputError(fmt::format("no {} is called '{}'", what, name));
+  const int i = static_cast<int>(at - elements.begin());
+  std::vector<T>& all = change(a).*list;
+  auto place = std::find_if(all.begin(), all.end(), [&](const T& x) { return x.*index >= i; });
+  if (place != all.end() && (*place).*index == i)
+    *place = T{i, signal_of(signal)};
+  else
+    all.insert(place, T{i, signal_of(signal)});
+  return a;
+}
+
+ActuationHandle& set_length(ActuationHandle& a, const std::string& spring, const SignalLike& l) {
+  return put(a, &Actuation::lengths, &NaturalLength::spring, a.model->springs, spring, "spring", l);
+}
+ActuationHandle& set_steering(ActuationHandle& a, const std::string& runner,
+                              const SignalLike& angle) {
+  return put(a, &Actuation::steering, &Steering::runner, a.model->runners, runner, "runner", angle);
+}
+
 void set_force(ActuationHandle& a, const nb::object& force) {
   change(a).user = nullptr;
   a.force.reset();
@@ -123,6 +150,10 @@ void bind_actuation(nb::module_& m) {
           "coordinate"_a, "torque"_a, "Feed-forward of a motor that is there [N m, N].")
       .def("prescribe", &set_prescribed, "coordinate"_a, "r"_a, inside,
            "The motion r(t) [rad, m] of a prescribed coordinate.")
+      .def("length", &set_length, "spring"_a, "length"_a, inside,
+           "The natural length [m] of a spring: a signal or a number. The muscle of P3.")
+      .def("steer", &set_steering, "runner"_a, "angle"_a, inside,
+           "The steering angle [rad] of a runner: a signal or a number.")
       .def_prop_ro(
           "motors",
           [](const ActuationHandle& a) {

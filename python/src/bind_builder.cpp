@@ -9,8 +9,7 @@
 
 #include <cmath>
 
-#include "handles.h"
-#include "saltus/model/builder.h"
+#include "elements.h"
 #include "saltus/model/snake.h"
 
 namespace saltus::python {
@@ -27,12 +26,28 @@ CoordinateSet set_of(const std::string& name) {
       fmt::format("coordinates: expected as-marked, minimal or maximal, got '{}'", name));
 }
 
-// One number for both directions, or two.
-std::pair<double, double> friction_of(const std::variant<double, std::pair<double, double>>& mu) {
+// One number for all directions, two along and across, or forward, backward and lateral.
+using Friction = std::variant<double, std::vector<double>>;
+struct Coefficients {
+  double mu1 = 0, mu2 = 0, back = -1;
+};
+Coefficients friction_of(const Friction& mu) {
   if (const auto* one = std::get_if<double>(&mu)) return {*one, *one};
-  return std::get<1>(mu);
+  const auto& all = std::get<1>(mu);
+  if (all.size() == 2) return {all[0], all[1]};
+  if (all.size() != 3)
+    throw InputError(
+        fmt::format("friction: expected a number, two (along, across) or three "
+                    "(forward, backward, lateral), got {}",
+                    all.size()));
+  if (!(all[1] >= 0)) throw InputError("friction: expected numbers >= 0");
+  return {all[0], all[2], all[1]};
 }
-using Friction = std::variant<double, std::pair<double, double>>;
+SlipRule rule_of(const std::string& name) {
+  if (name == "normal") return SlipRule::normal_cone;
+  if (name == "hu") return SlipRule::hu;
+  throw InputError(fmt::format("rule: expected 'normal' or 'hu', got '{}'", name));
+}
 
 // One name or several.
 using Names = std::variant<std::string, std::vector<std::string>>;
@@ -75,120 +90,144 @@ void bind_builder(nb::module_& m) {
       .def(
           "__init__",
           [](ContactLaw* self, const Friction& friction, double restitution,
-             const std::string& axes, double rolling, double drilling) {
+             const std::string& axes, const std::string& rule, double rolling, double drilling) {
             if (axes != "a" && axes != "b")
               throw InputError(fmt::format("axes: expected 'a' or 'b', got '{}'", axes));
-            const auto [mu1, mu2] = friction_of(friction);
-            new (self) ContactLaw{mu1,         mu2,
-                                  restitution, axes == "a" ? FrictionAxes::a : FrictionAxes::b,
-                                  rolling,     drilling};
+            const auto [mu1, mu2, back] = friction_of(friction);
+            ContactLaw law{mu1, mu2, restitution, axes == "a" ? FrictionAxes::a : FrictionAxes::b};
+            law.mu_back = back;
+            law.rule = rule_of(rule);
+            law.rolling = rolling;
+            law.drilling = drilling;
+            new (self) ContactLaw(law);
           },
           "friction"_a = 0.0, "restitution"_a = 0.0, "axes"_a = "b", nb::kw_only(),
-          "rolling"_a = 0.0, "drilling"_a = 0.0,
-          "friction: one coefficient, or two along x and y of the shape that `axes` names; "
-          "restitution in [0, 1]; rolling, drilling: resisting moments per normal force [m].");
+          "rule"_a = "normal", "rolling"_a = 0.0, "drilling"_a = 0.0,
+          "friction: one coefficient, two along x and y of the shape that `axes` names, or three: "
+          "forward (that shape slides along its x), backward, lateral; rule: 'normal' (most "
+          "dissipation) or 'hu'; restitution in [0, 1]; rolling, drilling: resisting moments per "
+          "normal force [m].");
 
-  nb::class_<ModelBuilder>(m, "ModelBuilder",
-                           "Builds and checks a Model. Bodies may come in any order; every method "
-                           "returns the builder.")
-      .def(
-          "__init__",
-          [](ModelBuilder* self, const ArrayLike& gravity, bool planar,
-             const std::string& coordinates) {
-            ModelBuilder builder;
-            builder.gravity(vec3_of(gravity, "gravity"));
-            builder.planar(planar).coordinates(set_of(coordinates));
-            new (self) ModelBuilder(builder);
-          },
-          "gravity"_a = nb::make_tuple(0.0, 0.0, -9.81), nb::kw_only(), "planar"_a = false,
-          "coordinates"_a = "as-marked",
-          "gravity [m/s^2]; planar: in the x-y plane; coordinates: as-marked, minimal (no joint "
-          "is cut) or maximal (every joint is).")
-      .def(
-          "body",
-          [](ModelBuilder& b, const std::string& name, const RigidInertia& inertia,
-             const JointSpec& joint) -> ModelBuilder& { return b.body(name, inertia, joint); },
-          "name"_a, "inertia"_a, "joint"_a, nb::rv_policy::reference_internal)
-      .def(
-          "loop",
-          [](ModelBuilder& b, const std::string& child, const JointSpec& joint) -> ModelBuilder& {
-            return b.loop(child, joint);
-          },
-          "child"_a, "joint"_a, nb::rv_policy::reference_internal,
-          "Closes a loop: one more joint, with a name, between the parent that it names and "
-          "`child`, "
-          "which have joints of their own; either may be 'world'. See close_loops.")
-      .def(
-          "added_inertia",
-          [](ModelBuilder& b, const std::string& body, const ArrayLike& inertia) -> ModelBuilder& {
-            return b.added_inertia(body, Mat6(matrix_of(inertia, 6, 6, "inertia")));
-          },
-          "body"_a, "inertia"_a, nb::rv_policy::reference_internal,
-          "A fluid's added mass: symmetric 6 x 6, linear part first [kg, kg m, kg m^2].")
-      .def(
-          "shape",
-          [](ModelBuilder& b, const std::string& name, const std::string& body, const Shape& shape,
-             const SE3& frame) -> ModelBuilder& { return b.shape(name, body, frame, shape); },
-          "name"_a, "body"_a, "shape"_a, "frame"_a = SE3{}, nb::rv_policy::reference_internal,
-          "A shape that may touch; body 'world' for obstacles; frame in the body.")
-      .def(
-          "contact",
-          [](ModelBuilder& b, const Names& shape_a, const Names& shape_b, const ContactLaw& law)
-              -> ModelBuilder& { return b.contact(names_of(shape_a), names_of(shape_b), law); },
-          "shape_a"_a, "shape_b"_a, "law"_a = ContactLaw{}, nb::rv_policy::reference_internal,
-          "Two shapes, or every one of a list with every one of another, save those of one body. "
-          "Where several laws name two shapes, the first holds.")
-      .def(
-          "exclude",
-          [](ModelBuilder& b, const std::string& body_a,
-             const std::string& body_b) -> ModelBuilder& { return b.exclude(body_a, body_b); },
-          "body_a"_a, "body_b"_a, nb::rv_policy::reference_internal,
-          "Two bodies that never touch, whatever the laws say.")
-      .def(
-          "support",
-          [](ModelBuilder& b, const std::string& body, const Friction& friction, double load,
-             const ArrayLike& point, const ArrayLike& normal) -> ModelBuilder& {
-            SupportFriction f;
-            f.name = body;
-            std::tie(f.mu1, f.mu2) = friction_of(friction);
-            f.load = load;
-            require_finite(f.mu1 + f.mu2 + load, "friction and load");
-            f.point = vec3_of(point, "point");
-            f.normal = vec3_of(normal, "normal");
-            if (!(f.normal.norm() > 1e-12)) throw InputError("normal: expected a direction");
-            return b.support(f, body);
-          },
-          "body"_a, "friction"_a, "load"_a, "point"_a = nb::make_tuple(0.0, 0.0, 0.0),
-          "normal"_a = nb::make_tuple(0.0, 0.0, 1.0), nb::rv_policy::reference_internal,
-          "Friction under a given load [N] at a point of the body [m]; one coefficient, or two "
-          "along and across the body's x-axis.")
-      .def(
-          "snake",
-          [](ModelBuilder& b, int links, double link_length, double radius, double half_length,
-             double mass, double inertia, const Friction& friction, double gravity,
-             const JointDof& joint) -> ModelBuilder& {
-            SnakeSpec s;
-            s.links = links;
-            s.link_length = link_length;
-            s.radius = radius;
-            s.half_length = half_length;
-            s.mass = mass;
-            s.inertia = inertia;
-            std::tie(s.mu_along, s.mu_across) = friction_of(friction);
-            s.gravity = gravity;
-            s.joint = joint;
-            check_snake(s);
-            add_snake(b, s);
-            return b;
-          },
-          nb::kw_only(), "links"_a = 11, "link_length"_a = 0.122, "radius"_a = 0.0525,
-          "half_length"_a = 0.0393, "mass"_a = 7.5 / 11, "inertia"_a = 1.32e-3, "friction"_a = 0.2,
-          "gravity"_a = 9.81, "joint"_a = JointDof{}, nb::rv_policy::reference_internal,
-          "P0's planar snake: bodies link1 ..., joints root, joint1 ...; lengths [m], mass of a "
-          "link [kg], inertia about z [kg m^2].")
-      .def(
-          "build", [](const ModelBuilder& b) { return std::make_shared<const Model>(b.build()); },
-          "The model. InputError names what does not fit.");
+  auto model_builder =
+      nb::class_<ModelBuilder>(
+          m, "ModelBuilder",
+          "Builds and checks a Model. Bodies may come in any order; every method "
+          "returns the builder.")
+          .def(
+              "__init__",
+              [](ModelBuilder* self, const ArrayLike& gravity, bool planar,
+                 const std::string& coordinates) {
+                ModelBuilder builder;
+                builder.gravity(vec3_of(gravity, "gravity"));
+                builder.planar(planar).coordinates(set_of(coordinates));
+                new (self) ModelBuilder(builder);
+              },
+              "gravity"_a = nb::make_tuple(0.0, 0.0, -9.81), nb::kw_only(), "planar"_a = false,
+              "coordinates"_a = "as-marked",
+              "gravity [m/s^2]; planar: in the x-y plane; coordinates: as-marked, minimal (no "
+              "joint "
+              "is cut) or maximal (every joint is).")
+          .def(
+              "body",
+              [](ModelBuilder& b, const std::string& name, const RigidInertia& inertia,
+                 const JointSpec& joint) -> ModelBuilder& { return b.body(name, inertia, joint); },
+              "name"_a, "inertia"_a, "joint"_a, nb::rv_policy::reference_internal)
+          .def(
+              "loop",
+              [](ModelBuilder& b, const std::string& child,
+                 const JointSpec& joint) -> ModelBuilder& { return b.loop(child, joint); },
+              "child"_a, "joint"_a, nb::rv_policy::reference_internal,
+              "Closes a loop: one more joint, with a name, between the parent that it names and "
+              "`child`, which have joints of their own; either may be 'world'. See close_loops.")
+          .def(
+              "added_inertia",
+              [](ModelBuilder& b, const std::string& body,
+                 const ArrayLike& inertia) -> ModelBuilder& {
+                return b.added_inertia(body, Mat6(matrix_of(inertia, 6, 6, "inertia")));
+              },
+              "body"_a, "inertia"_a, nb::rv_policy::reference_internal,
+              "A fluid's added mass: symmetric 6 x 6, linear part first [kg, kg m, kg m^2].")
+          .def(
+              "shape",
+              [](ModelBuilder& b, const std::string& name, const std::string& body,
+                 const Shape& shape,
+                 const SE3& frame) -> ModelBuilder& { return b.shape(name, body, frame, shape); },
+              "name"_a, "body"_a, "shape"_a, "frame"_a = SE3{}, nb::rv_policy::reference_internal,
+              "A shape that may touch; body 'world' for obstacles; frame in the body.")
+          .def(
+              "contact",
+              [](ModelBuilder& b, const Names& shape_a, const Names& shape_b, const ContactLaw& law)
+                  -> ModelBuilder& { return b.contact(names_of(shape_a), names_of(shape_b), law); },
+              "shape_a"_a, "shape_b"_a, "law"_a = ContactLaw{}, nb::rv_policy::reference_internal,
+              "Two shapes, or every one of a list with every one of another, save those of one "
+              "body. "
+              "Where several laws name two shapes, the first holds.")
+          .def(
+              "exclude",
+              [](ModelBuilder& b, const std::string& body_a,
+                 const std::string& body_b) -> ModelBuilder& { return b.exclude(body_a, body_b); },
+              "body_a"_a, "body_b"_a, nb::rv_policy::reference_internal,
+              "Two bodies that never touch, whatever the laws say.")
+          .def(
+              "support",
+              [](ModelBuilder& b, const std::string& body, const Friction& friction, double load,
+                 const ArrayLike& point, const ArrayLike& normal,
+                 const std::string& rule) -> ModelBuilder& {
+                SupportFriction f;
+                f.name = body;
+                const Coefficients mu = friction_of(friction);
+                f.mu1 = mu.mu1;
+                f.mu2 = mu.mu2;
+                f.mu_back = mu.back;
+                f.rule = rule_of(rule);
+                f.load = load;
+                require_finite(f.mu1 + f.mu2 + load, "friction and load");
+                f.point = vec3_of(point, "point");
+                f.normal = vec3_of(normal, "normal");
+                if (!(f.normal.norm() > 1e-12)) throw InputError("normal: expected a direction");
+                return b.support(f, body);
+              },
+              "body"_a, "friction"_a, "load"_a, "point"_a = nb::make_tuple(0.0, 0.0, 0.0),
+              "normal"_a = nb::make_tuple(0.0, 0.0, 1.0), "rule"_a = "normal",
+              nb::rv_policy::reference_internal,
+              "Friction under a given load [N] at a point of the body [m]; one coefficient, two "
+              "along "
+              "and across the body's x-axis, or three: forward, backward, lateral; rule as of "
+              "ContactLaw.")
+          .def(
+              "snake",
+              [](ModelBuilder& b, int links, double link_length, double radius, double half_length,
+                 double mass, double inertia, const Friction& friction, double gravity,
+                 const JointDof& joint) -> ModelBuilder& {
+                SnakeSpec s;
+                s.links = links;
+                s.link_length = link_length;
+                s.radius = radius;
+                s.half_length = half_length;
+                s.mass = mass;
+                s.inertia = inertia;
+                const Coefficients mu = friction_of(friction);
+                s.mu_along = mu.mu1;
+                s.mu_across = mu.mu2;
+                s.mu_backward = mu.back;
+                s.gravity = gravity;
+                s.joint = joint;
+                check_snake(s);
+                add_snake(b, s);
+                return b;
+              },
+              nb::kw_only(), "links"_a = 11, "link_length"_a = 0.122, "radius"_a = 0.0525,
+              "half_length"_a = 0.0393, "mass"_a = 7.5 / 11, "inertia"_a = 1.32e-3,
+              "friction"_a = 0.2, "gravity"_a = 9.81, "joint"_a = JointDof{},
+              nb::rv_policy::reference_internal,
+              "P0's planar snake: bodies link1 ..., joints root, joint1 ...; lengths [m], mass of "
+              "a "
+              "link [kg], inertia about z [kg m^2].")
+          .def(
+              "build",
+              [](const ModelBuilder& b) { return std::make_shared<const Model>(b.build()); },
+              "The model. InputError names what does not fit.");
+  bind_elements(model_builder);
 }
 
 }  // namespace saltus::python

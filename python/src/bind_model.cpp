@@ -17,7 +17,8 @@ namespace {
 
 const char* kind_name(BlockKind kind) {
   static const char* const names[] = {"cut_translation", "cut_rotation", "coordinate", "motor",
-                                      "joint_friction",  "joint_limit",  "support"};
+                                      "joint_friction",  "joint_limit",  "support",    "edge",
+                                      "scale",           "spring",       "drag"};
   return names[static_cast<int>(kind)];
 }
 
@@ -98,6 +99,9 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("shapes", [](const Model& k) { return k.shapes; })
       .def_prop_ro("body_names", [](const Model& k) { return names_of(k.bodies); })
       .def_prop_ro("coordinate_names", [](const Model& k) { return names_of(k.coordinates); })
+      .def_prop_ro("spring_names", [](const Model& k) { return names_of(k.springs); })
+      .def_prop_ro("drag_names", [](const Model& k) { return names_of(k.drags); })
+      .def_prop_ro("runner_names", [](const Model& k) { return names_of(k.runners); })
       .def_prop_ro("cut_names", [](const Model& k) { return names_of(k.cuts); })
       .def_prop_ro(
           "slots",

@@ -48,6 +48,11 @@ int depth(const Signal& s) {
   return deepest;
 }
 
+void require_defined(const Signal& s) {
+  if (const char* which = undefined(s))
+    throw InputError(fmt::format("{}: expected finite numbers that make sense", which));
+}
+
 template <class C>
 void bind_values(C& c) {
   using S = typename C::Type;
@@ -64,7 +69,14 @@ void bind_values(C& c) {
             require_finite(t, "t");
             return rate(Signal(s), t);
           },
-          "t"_a, "right-hand derivative at the time t [s]");
+          "t"_a, "right-hand derivative at the time t [s]")
+      .def(
+          "next_break",
+          [](const S& s, double t) {
+            require_finite(t, "t");
+            return next_break(Signal(s), t);
+          },
+          "t"_a, "first time after t at which the value or a derivative jumps [s]; or infinity");
 }
 
 }  // namespace
@@ -96,6 +108,30 @@ void bind_signals(nb::module_& m) {
                   .def_ro("phase", &Sine::phase, "[rad]")
                   .def_ro("offset", &Sine::offset);
   bind_values(sine);
+  auto half =
+      nb::class_<HalfSine>(m, "HalfSine", "offset + amplitude max(0, sin(omega t + phase)).")
+          .def(
+              "__init__",
+              [](HalfSine* self, double amplitude, double omega, double phase, double offset) {
+                const HalfSine s{amplitude, omega, phase, offset};
+                require_defined(s);
+                new (self) HalfSine(s);
+              },
+              "amplitude"_a, "omega"_a, "phase"_a = 0.0, "offset"_a = 0.0,
+              "omega [rad/s], phase [rad].");
+  bind_values(half);
+  auto square =
+      nb::class_<Square>(m, "Square", "on for the first `duty` of every period, else off.")
+          .def(
+              "__init__",
+              [](Square* self, double on, double off, double period, double duty, double start) {
+                const Square s{on, off, period, duty, start};
+                require_defined(s);
+                new (self) Square(s);
+              },
+              "on"_a, "off"_a, "period"_a, "duty"_a = 0.5, "start"_a = 0.0,
+              "period and start [s], duty in (0, 1).");
+  bind_values(square);
   auto bang = nb::class_<BangBang>(m, "BangBang", "values[k] from times[k] [s] on.")
                   .def(
                       "__init__",

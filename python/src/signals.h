@@ -7,7 +7,8 @@
 
 namespace saltus::python {
 
-using SignalLike = std::variant<Constant, Sine, BangBang, Table, Move, Sum, double>;
+using SignalLike =
+    std::variant<Constant, Sine, HalfSine, Square, BangBang, Table, Move, Sum, double>;
 [[nodiscard]] Signal signal_of(const SignalLike& x);
 
 }  // namespace saltus::python

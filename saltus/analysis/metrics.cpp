@@ -126,8 +126,8 @@ void MetricEvaluator::start(const Model& model, const State& state, const Worksp
     if (m.kind == Kind::position && m.at <= state.t) x[0] = p[m.axis];
     if (m.from > state.t) continue;
     if (m.kind == Kind::largest || m.kind == Kind::smallest) x[0] = p[m.axis];
-    if (m.kind == Kind::mean_velocity || m.kind == Kind::cost_of_transport ||
-        m.kind == Kind::displacement)
+    if (m.kind == Kind::mean_velocity || m.kind == Kind::travel ||
+        m.kind == Kind::cost_of_transport || m.kind == Kind::displacement)
       std::copy_n(p, 3, x);
     if (m.kind == Kind::displacement) x[3] = 0;
     if (m.kind == Kind::cost_of_transport) x[6] = 0;
@@ -208,7 +208,7 @@ void MetricEvaluator::step(const Model& model, const State& state, const Workspa
         if (!std::isnan(x[3]) && t1 <= m.to + 1e-12)
           x[3] = std::max(x[3], (now - Eigen::Map<const Vec3>(x)).norm());
         break;
-      default:  // mean velocity, cost of transport: the ends of the window
+      default:  // mean velocity, travel, cost of transport: the ends of the window
         for (int k = 0; k < 3; ++k) {
           if (inside(t0, t1, m.from)) x[k] = between(t0, before[k], t1, now[k], m.from);
           if (inside(t0, t1, m.to)) x[3 + k] = between(t0, before[k], t1, now[k], m.to);
@@ -228,6 +228,8 @@ std::vector<MetricEvaluator::Result> MetricEvaluator::results(const Model& model
     double value = x[0];
     const double window = m.to - m.from;
     if (m.kind == Kind::mean_velocity) value = (x[3 + m.axis] - x[m.axis]) / window;
+    if (m.kind == Kind::travel)
+      value = (Eigen::Map<const Vec3>(x + 3) - Eigen::Map<const Vec3>(x)).norm();
     if (m.kind == Kind::displacement) value = x[3];
     if (m.kind == Kind::mean_force)
       value = memory_[0] >= m.to - 1e-9 * std::max(1.0, m.to) ? x[0] / window : unset;

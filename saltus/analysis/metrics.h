@@ -17,6 +17,7 @@ struct Probe {
 struct Metric {
   enum class Kind {
     mean_velocity,  // of a probe over [from, to] [m/s]
+    travel,         // distance of a probe's places at `from` and `to` [m]
     displacement,   // largest distance of a probe from where it was at `from`, until `to` [m]
     position,       // of a probe at a time [m]
     coordinate,     // sum of joint coordinates at a time [m] or [rad]

@@ -98,7 +98,10 @@ void set_contact_rows(const Model&, const Workspace& w, const Contact& c, int ro
 Law law_of(const ContactLaw& law) {
   if (law.rolling > 0 || law.drilling > 0)
     return RollingCoulomb{law.mu1, law.mu2, law.rolling, law.drilling};
-  if (law.mu1 > 0 || law.mu2 > 0) return Coulomb{law.mu1, law.mu2};
+  // The rows are the velocity of b against a: where a carries the axes, its forward is their back.
+  const bool of_a = law.axes == FrictionAxes::a && law.mu_back >= 0;
+  if (law.mu1 > 0 || law.mu2 > 0)
+    return Coulomb{of_a ? law.mu_back : law.mu1, law.mu2, of_a ? law.mu1 : law.mu_back, law.rule};
   return Unilateral{};
 }
 
@@ -171,7 +174,8 @@ struct Assembler {
     const SupportFriction& f = model.supports[s.index];
     BlockSource from;
     from.b = f.body;
-    const int row = open(k, GivenLoad{f.mu1 * f.load * dt, f.mu2 * f.load * dt}, from);
+    const double most = f.load * dt;
+    const int row = open(k, GivenLoad{f.mu1 * most, f.mu2 * most, f.mu_back * most, f.rule}, from);
     const SE3& X = w.X[f.body];
     const Vec3 arm = X.R * f.point, p = arm + X.r;
     const Vec3 t1 = in_plane(X.R, f.normal), t2 = f.normal.cross(t1);

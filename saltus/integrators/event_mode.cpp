@@ -105,7 +105,10 @@ bool element_of(const Model& m, int k, Element& e) {
     }
     case BlockKind::support: {
       const SupportFriction& f = m.supports[s.index];
-      add_set(e, disc(0, 2, f.mu1 * f.load, f.mu2 * f.load, false));
+      FrictionSet set = disc(0, 2, f.mu1 * f.load, f.mu2 * f.load, false);
+      if (f.mu_back >= 0) set.backward = f.mu_back * f.load;
+      set.hu = f.rule == SlipRule::hu;
+      add_set(e, set);
       return true;
     }
     case BlockKind::edge: e.kind = Element::Kind::bilateral; return true;
@@ -138,7 +141,11 @@ Element contact_element(const Model& model, const ContactKey& key, int law) {
   e.restitution = l.restitution;
   e.position = true;
   if (l.mu1 > 0 || l.mu2 > 0 || l.rolling > 0 || l.drilling > 0) {
-    add_set(e, disc(1, 2, l.mu1, l.mu2, true));
+    FrictionSet set = disc(1, 2, l.mu1, l.mu2, true);
+    // The rows are the velocity of b against a: where a carries the axes, its forward is their back.
+    if (l.mu_back >= 0) (l.axes == FrictionAxes::a ? set.forward : set.backward) = l.mu_back;
+    set.hu = l.rule == SlipRule::hu;
+    add_set(e, set);
     e.rows = 3;
   }
   if (l.rolling > 0 || l.drilling > 0) {

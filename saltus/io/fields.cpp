@@ -217,6 +217,23 @@ void Fields::number_or_list(const char* key, std::vector<double>& x, const char*
     x.push_back(read_number(node[i], fmt::format("{}[{}]", at(key), i), unit, range));
 }
 
+bool Fields::numbers_or_object(const char* key, std::vector<double>& x, const char* unit,
+                               const char* about, std::size_t least, std::size_t most, Range range,
+                               const std::function<void(Fields&)>& body) {
+  if (schema_) {
+    number_or_list(key, x, unit, about, least, most, range);
+    Fields inner(*definitions_);
+    body(inner);
+    properties_[key]["anyOf"].push_back(inner.schema());
+    return false;
+  }
+  if (!has(key) || !node_[key].IsMap()) {
+    number_or_list(key, x, unit, about, least, most, range);
+    return false;
+  }
+  return object(key, about, body);
+}
+
 void Fields::numbers(const char* key, std::vector<double>& x, const char* unit, const char* about) {
   number_or_list(key, x, unit, about, 1, 1000000);
 }

@@ -39,6 +39,10 @@ class Fields {
   // A number, or a list of `least` to `most` numbers.
   void number_or_list(const char* key, std::vector<double>& x, const char* unit, const char* about,
                       std::size_t least, std::size_t most, Range range = {});
+  // The same, or an object: then x stays as it is and true is returned.
+  bool numbers_or_object(const char* key, std::vector<double>& x, const char* unit,
+                         const char* about, std::size_t least, std::size_t most, Range range,
+                         const std::function<void(Fields&)>& body);
   // x becomes the position of the text among the options.
   int choice(const char* key, int x, std::initializer_list<const char*> options, const char* about);
 

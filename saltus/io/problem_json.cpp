@@ -29,8 +29,18 @@ struct LawWriter {
   Json operator()(const Interval& l) const {
     return {{"lower", bound(l.lower)}, {"upper", bound(l.upper)}};
   }
-  Json operator()(const GivenLoad& l) const { return {{"axes", {l.a, l.b}}}; }
-  Json operator()(const Coulomb& l) const { return {{"mu", {l.mu1, l.mu2}}}; }
+  // What is left out is the ellipse with its normal cone.
+  static Json sides(Json j, double back, SlipRule rule) {
+    if (back >= 0) j["back"] = back;
+    if (rule == SlipRule::hu) j["rule"] = "hu";
+    return j;
+  }
+  Json operator()(const GivenLoad& l) const {
+    return sides({{"axes", {l.a, l.b}}}, l.back, l.rule);
+  }
+  Json operator()(const Coulomb& l) const {
+    return sides({{"mu", {l.mu1, l.mu2}}}, l.back, l.rule);
+  }
   Json operator()(const Coulomb2& l) const { return {{"mu", l.mu}}; }
   Json operator()(const RollingCoulomb& l) const {
     return {{"mu", {l.mu1, l.mu2}}, {"rolling", l.mu_rolling}, {"drilling", l.mu_drilling}};
@@ -129,8 +139,11 @@ Law read_law(const Value& v) {
     if (!(law.lower <= law.upper)) throw v.error("lower exceeds upper");
     return law;
   }
-  if (name == GivenLoad::name) return GivenLoad{pair("axes")[0], pair("axes")[1]};
-  if (name == Coulomb::name) return Coulomb{pair("mu")[0], pair("mu")[1]};
+  const double back = v.has("back") ? v["back"].at_least_zero() : -1;
+  if (v.has("rule") && v["rule"].text() != "hu") throw v["rule"].error("expected 'hu'");
+  const SlipRule rule = v.has("rule") ? SlipRule::hu : SlipRule::normal_cone;
+  if (name == GivenLoad::name) return GivenLoad{pair("axes")[0], pair("axes")[1], back, rule};
+  if (name == Coulomb::name) return Coulomb{pair("mu")[0], pair("mu")[1], back, rule};
   if (name == Coulomb2::name) return Coulomb2{v["mu"].at_least_zero()};
   if (name == RollingCoulomb::name)
     return RollingCoulomb{pair("mu")[0], pair("mu")[1], v["rolling"].at_least_zero(),

@@ -45,7 +45,8 @@ struct ContactScene {
 
 struct SupportScene {
   std::vector<std::string> bodies;  // patterns
-  double mu1 = 0, mu2 = 0;
+  double mu1 = 0, mu2 = 0, mu_back = -1;
+  SlipRule rule = SlipRule::normal_cone;
   double load = -1;  // [N]; negative: the body's weight
 };
 

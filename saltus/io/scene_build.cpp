@@ -159,6 +159,8 @@ struct SystemBuilder {
           f.point = b.inertia.com;
           f.mu1 = s.mu1;
           f.mu2 = s.mu2;
+          f.mu_back = s.mu_back;
+          f.rule = s.rule;
           f.load = s.load >= 0 ? s.load : b.inertia.mass * scene.gravity.norm();
           builder.support(f, b.name);
           break;

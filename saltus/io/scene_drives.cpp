@@ -102,20 +102,33 @@ void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, cons
   });
 }
 
-void read_friction(Fields& f, double& mu1, double& mu2, const char* about) {
+void read_friction(Fields& f, FrictionScene& friction, const char* about) {
   std::vector<double> mu;
-  f.number_or_list("friction", mu, "", about, 1, 2, not_negative);
-  if (mu.empty()) return;
-  mu1 = mu.front();
-  mu2 = mu.back();
+  f.numbers_or_object("friction", mu, "", about, 1, 2, not_negative, [&](Fields& g) {
+    g.required().number("forward", friction.mu1, "", "sliding along x", positive);
+    g.required().number("backward", friction.back, "", "sliding against x", positive);
+    g.required().number("lateral", friction.mu2, "", "sliding across", positive);
+  });
+  if (!mu.empty()) {
+    friction.mu1 = mu.front();
+    friction.mu2 = mu.back();
+  }
+  friction.rule = static_cast<SlipRule>(
+      f.choice("rule", 0, {"normal", "hu"},
+               "which force of the friction ellipse belongs to a slip direction: the one that "
+               "dissipates most, or Hu's, -N (mu_t u_t, mu_n u_n)/|u|"));
 }
 
 void read_contact(Fields& f, ContactScene& contact) {
   f.required().texts("between", contact.between, "two patterns of shape names; * matches any text");
   if (!f.writing_schema() && contact.between.size() != 2)
     throw f.error("between", "expected two patterns of shape names");
-  read_friction(f, contact.law.mu1, contact.law.mu2,
-                "coefficient, or two along the axes' x and across; 0: frictionless");
+  FrictionScene friction;
+  read_friction(f, friction, "coefficient, or two along the axes' x and across; 0: frictionless");
+  contact.law.mu1 = friction.mu1;
+  contact.law.mu2 = friction.mu2;
+  contact.law.mu_back = friction.back;
+  contact.law.rule = friction.rule;
   f.number("rolling", contact.law.rolling, "m", "rolling friction: moment per normal force",
            {0, infinity, false});
   f.number("drilling", contact.law.drilling, "m", "drilling friction: moment per normal force",
@@ -127,7 +140,12 @@ void read_contact(Fields& f, ContactScene& contact) {
 
 void read_support(Fields& f, SupportScene& support) {
   f.required().texts("bodies", support.bodies, "patterns of body names");
-  read_friction(f, support.mu1, support.mu2, "coefficient, or two along the body's x and across");
+  FrictionScene friction;
+  read_friction(f, friction, "coefficient, or two along the body's x and across");
+  support.mu1 = friction.mu1;
+  support.mu2 = friction.mu2;
+  support.mu_back = friction.back;
+  support.rule = friction.rule;
   f.number("load", support.load, "N", "default: the body's weight", not_negative);
 }
 
@@ -161,7 +179,12 @@ void read_snake(Fields& f, SnakeScene& snake) {
   f.number("half_length", s.half_length, "m", "centre to cap's centre", not_negative);
   f.number("mass", s.mass, "kg", "of a link", positive);
   f.number("inertia", s.inertia, "", "of a link about z [kg m^2]", positive);
-  read_friction(f, s.mu_along, s.mu_across, "with the ground; two: along and across a link");
+  FrictionScene friction{s.mu_along, s.mu_across};
+  read_friction(f, friction, "with the ground; two: along and across a link; forward: to link 1");
+  s.mu_along = friction.mu1;
+  s.mu_across = friction.mu2;
+  s.mu_backward = friction.back;
+  s.rule = friction.rule;
   f.object("joint", "of every joint", [&](Fields& g) {
     g.number("armature", s.joint.armature, "", "[kg m^2]", not_negative);
     g.number("stiffness", s.joint.stiffness, "", "[N m/rad]", not_negative);

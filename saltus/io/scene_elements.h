@@ -23,6 +23,11 @@ void read_worm(Fields& f, WormScene& worm);
 // Final positions and velocities of a worm's masses, under names that are free.
 void add_worm_metrics(Scene& scene);
 void read_metric(Fields& f, Metric& metric);
-void read_friction(Fields& f, double& mu1, double& mu2, const char* about);
+// Friction coefficients: one, two, or forward, backward and lateral; and the slip rule.
+struct FrictionScene {
+  double mu1 = 0, mu2 = 0, back = -1;
+  SlipRule rule = SlipRule::normal_cone;
+};
+void read_friction(Fields& f, FrictionScene& friction, const char* about);
 
 }  // namespace saltus

@@ -38,6 +38,7 @@ void read_metric(Fields& f, Metric& m) {
     g.required().texts("objects", m.objects, "patterns of bodies or shapes");
   };
   f.forms("type", {{"mean-velocity", kind(Kind::mean_velocity, probe, axis, window)},
+                   {"travel", kind(Kind::travel, probe, window)},
                    {"displacement", kind(Kind::displacement, probe, window)},
                    {"position", kind(Kind::position, probe, axis, at)},
                    {"coordinate", kind(Kind::coordinate, joints, when)},

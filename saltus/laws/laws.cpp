@@ -12,11 +12,16 @@ void prox(const Unilateral&, VecRef x) { x[0] = std::max(x[0], 0.0); }
 
 void prox(const Interval& law, VecRef x) { x[0] = std::clamp(x[0], law.lower, law.upper); }
 
-void prox(const GivenLoad& law, VecRef x) { x.head<2>() = project_on_ellipse(x, law.a, law.b); }
+// Two half-ellipses meet with a common normal, so a point and its foot lie on the same side.
+void prox(const GivenLoad& law, VecRef x) {
+  const double a = x[0] > 0 && law.back >= 0 ? law.back : law.a;
+  x.head<2>() = project_on_ellipse(x, a, law.b);
+}
 
 void prox(const Coulomb& law, VecRef x) {
   x[0] = std::max(x[0], 0.0);
-  x.segment<2>(1) = project_on_ellipse(x.segment<2>(1), law.mu1 * x[0], law.mu2 * x[0]);
+  const double mu1 = x[1] > 0 && law.back >= 0 ? law.back : law.mu1;
+  x.segment<2>(1) = project_on_ellipse(x.segment<2>(1), mu1 * x[0], law.mu2 * x[0]);
 }
 
 void prox(const Coulomb2& law, VecRef x) {
@@ -55,10 +60,12 @@ struct SetsOf {
     return {{{{Shape::interval, Kind::tangential, false, 0, 1, l.lower, l.upper}}}, 1};
   }
   ConvexSets operator()(const GivenLoad& l) const {
-    return {{{{Shape::ellipse, Kind::tangential, false, 0, 2, l.a, l.b}}}, 1};
+    return {{{{Shape::ellipse, Kind::tangential, false, 0, 2, l.a, l.b, l.back, l.rule}}}, 1};
   }
   ConvexSets operator()(const Coulomb& l) const {
-    return {{{normal(), {Shape::ellipse, Kind::tangential, true, 1, 2, l.mu1, l.mu2}}}, 2};
+    return {
+        {{normal(), {Shape::ellipse, Kind::tangential, true, 1, 2, l.mu1, l.mu2, l.back, l.rule}}},
+        2};
   }
   ConvexSets operator()(const Coulomb2& l) const {
     return {{{normal(), {Shape::interval, Kind::tangential, true, 1, 1, -l.mu, l.mu}}}, 2};
@@ -83,8 +90,25 @@ void project(const ConvexSet& set, double normal, VecRef x) {
   switch (set.shape) {
     case Shape::all: return;
     case Shape::interval: x[0] = std::clamp(x[0], scale * set.lower, scale * set.upper); return;
-    case Shape::ellipse: x = project_on_ellipse(x, scale * set.lower, scale * set.upper); return;
+    case Shape::ellipse:
+      x = project_on_ellipse(x, scale * set.axis(x[0]), scale * set.upper);
+      return;
   }
+}
+
+void natural(const ConvexSet& set, double normal, double r, VecIn xi, VecRef x) {
+  if (set.rule == SlipRule::normal_cone) {
+    x -= r * xi;
+    return project(set, normal, x);
+  }
+  // Impulses over their semi-axes fill a disc, and slide straight against xi. On which side is seen
+  // where the law holds: there x_1 and -xi_1 have one sign.
+  const double a = set.axis(x[0] - r * xi[0]), b = set.upper, radius = std::sqrt(a * b);
+  const Vec2 axes = Vec2(a, b) / radius;
+  const double scale = set.scaled ? normal : 1.0;
+  // No row moves by more than r xi.
+  const Vec2 y = x.cwiseQuotient(axes) - (r / axes.maxCoeff()) * xi;
+  x = axes.cwiseProduct(project_on_ellipse(y, scale * radius, scale * radius));
 }
 
 namespace {

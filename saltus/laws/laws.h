@@ -2,6 +2,7 @@
 //
 //   -xi in N_C(Lambda)  <=>  Lambda = prox_C(Lambda - r xi)          (P0 eq. 53, P2 eq. 13)
 //
+// (Hu's rule has a natural map of its own: natural.)
 // xi is the block's velocity (with restitution, offset and compliance), Lambda its impulse. A block
 // has one r per convex set, never per row: with two r in one disc the slip direction is wrong.
 // Impulses are in N s (rotational rows N m s), velocities in m/s (rad/s).
@@ -31,15 +32,26 @@ struct Interval {
   static constexpr std::string_view name = "interval";
   double lower = 0, upper = 0;  // impulses [N s] or [N m s]
 };
-// Lambda_T in an ellipse of fixed semi-axes: friction under a given load (P0 eq. 50, 52).
+// Which impulse of the friction ellipse belongs to a direction of slip.
+enum class SlipRule : unsigned char {
+  normal_cone,  // the one that dissipates most: -xi in N_C(Lambda)
+  hu            // Hu's: Lambda = -(a xi_1, b xi_2)/|xi|; no normal cone where a and b differ
+};
+
+// Lambda_T in an ellipse of fixed semi-axes: friction under a given load (P0 eq. 50, 52). With a
+// semi-axis of its own for backward sliding the set is two half-ellipses, convex and smooth.
 struct GivenLoad {
   static constexpr std::string_view name = "given-load";
-  double a = 0, b = 0;  // semi-axes mu_1 N dt, mu_2 N dt [N s]
+  double a = 0, b = 0;  // semi-axes mu_1 N dt, mu_2 N dt [N s]; a where Lambda_1 < 0
+  double back = -1;     // semi-axis where Lambda_1 > 0, against xi_1 < 0; negative: as a
+  SlipRule rule = SlipRule::normal_cone;
 };
 // Order (N, T1, T2): Lambda_N >= 0 and Lambda_T in Lambda_N times an ellipse (a disc: mu1 = mu2).
 struct Coulomb {
   static constexpr std::string_view name = "coulomb";
-  double mu1 = 0, mu2 = 0;  // coefficients along T1 and T2 [-]
+  double mu1 = 0, mu2 = 0;  // coefficients along T1 (where Lambda_1 < 0) and T2 [-]
+  double back = -1;         // along T1 where Lambda_1 > 0; negative: as mu1
+  SlipRule rule = SlipRule::normal_cone;
 };
 
 // Coulomb's law in the plane, order (N, T): Lambda_N >= 0 and |Lambda_T| <= mu Lambda_N.
@@ -96,6 +108,11 @@ struct ConvexSet {
   bool scaled = false;  // times the block's normal impulse, row 0 (which is then the first set)
   int first = 0, rows = 1;
   double lower = 0, upper = 0;  // bounds of an interval; semi-axes of an ellipse
+  double back = -1;             // first semi-axis on the positive side; negative: as lower
+  SlipRule rule = SlipRule::normal_cone;
+  [[nodiscard]] bool two_sided() const { return back >= 0 && back != lower; }
+  // The first semi-axis on the side of x.
+  [[nodiscard]] double axis(double x) const { return x > 0 && back >= 0 ? back : lower; }
 };
 struct ConvexSets {
   std::array<ConvexSet, 4> list;
@@ -114,6 +131,10 @@ struct StepLengths {
 
 // x <- the nearest point of the set; `normal` >= 0 is the impulse that scales it, if one does.
 void project(const ConvexSet& set, double normal, VecRef x);
+
+// x <- the image of x - r xi, which is x exactly where the law of the set holds between impulse x
+// and velocity xi: the projection, and for Hu's rule that of the disc which scaled impulses form.
+void natural(const ConvexSet& set, double normal, double r, VecIn xi, VecRef x);
 
 // The nearest point of the ellipse (x/a)^2 + (y/b)^2 <= 1; a, b >= 0, degenerate axes allowed.
 [[nodiscard]] Vec2 project_on_ellipse(const Vec2& p, double a, double b);

@@ -42,7 +42,7 @@ ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& in
   const std::string path = fmt::format("bodies[{}]", bodies_.size());
   require(!name.empty() && name != "world", path + ".name", "expected a name other than 'world'");
   require(!body_of_.contains(name), path + ".name", fmt::format("the name '{}' is taken", name));
-  check_inertia(inertia, path);
+  check_inertia(inertia, std::holds_alternative<Fixed>(joint.kind), path);
   check_dofs(joint, path + ".joint");
   check_frame(joint.placement, path + ".joint.placement");
   check_frame(joint.in_body, path + ".joint.in_body");
@@ -102,8 +102,10 @@ ModelBuilder& ModelBuilder::contact(const std::string& a, const std::string& b,
 ModelBuilder& ModelBuilder::contact(const std::vector<std::string>& a,
                                     const std::vector<std::string>& b, const ContactLaw& law) {
   const std::string path = fmt::format("contacts[{}]", contacts_.size());
-  require(law.mu1 >= 0 && law.mu2 >= 0 && std::isfinite(law.mu1 + law.mu2), path + ".friction",
-          "expected coefficients >= 0");
+  check_friction(law.mu1, law.mu2, law.mu_back, law.rule, path + ".friction");
+  require((law.mu_back < 0 && law.rule == SlipRule::normal_cone) ||
+              (law.rolling == 0 && law.drilling == 0),
+          path + ".friction", "with rolling friction one coefficient serves both ways");
   require(law.restitution >= 0 && law.restitution <= 1, path + ".restitution",
           fmt::format("expected a number in [0, 1], got {}", law.restitution));
   require(law.rolling >= 0 && std::isfinite(law.rolling), path + ".rolling",

@@ -17,6 +17,7 @@
 
 #include "saltus/base/index.h"
 #include "saltus/geometry/shapes.h"
+#include "saltus/laws/laws.h"
 #include "saltus/lie/inertia.h"
 #include "saltus/lie/se3.h"
 #include "saltus/model/joint.h"
@@ -93,6 +94,10 @@ struct ContactLaw {
   double restitution = 0;   // normal, 0..1
   FrictionAxes axes = FrictionAxes::b;
   double rolling = 0, drilling = 0;  // resisting moments per normal force [m]
+  // mu1 where the body that carries the axes slides along its x, mu_back where against it;
+  // negative: mu1 both ways.
+  double mu_back = -1;
+  SlipRule rule = SlipRule::normal_cone;
 };
 
 // Which law two groups of shapes meet under.
@@ -109,6 +114,8 @@ struct SupportFriction {
   Vec3 point = Vec3::Zero();          // in the body [m]
   Vec3 normal = Vec3::UnitZ();        // inertial
   double mu1 = 0, mu2 = 0, load = 0;  // [-], [-], [N]
+  double mu_back = -1;                // where the body slides against T1; negative: as mu1
+  SlipRule rule = SlipRule::normal_cone;
 };
 
 // A runner at a point of a body: it points along e, the direction turned by its steering angle

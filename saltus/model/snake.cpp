@@ -32,8 +32,12 @@ void add_snake(ModelBuilder& builder, const SnakeSpec& s) {
     if (s.mu_along > 0 || s.mu_across > 0) {
       SupportFriction friction;
       friction.name = name;
-      friction.mu1 = s.mu_along;
+      // Forward is where link 1 is, against the links' x.
+      const bool both = s.mu_backward < 0;
+      friction.mu1 = both ? s.mu_along : s.mu_backward;
+      friction.mu_back = both ? -1 : s.mu_along;
       friction.mu2 = s.mu_across;
+      friction.rule = s.rule;
       friction.load = s.mass * s.gravity;
       builder.support(friction, name);
     }

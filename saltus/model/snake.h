@@ -14,8 +14,10 @@ struct SnakeSpec {
   double mass = 7.5 / 11;                  // of a link [kg]
   double inertia = 1.32e-3;                // about z, J_i [kg m^2]
   double mu_along = 0.2, mu_across = 0.2;  // ground friction along and across a link; 0: none
-  double gravity = 9.81;                   // the load of a link is m g [m/s^2]
-  JointDof joint;                          // of every joint
+  double mu_backward = -1;                 // away from link 1's end; negative: mu_along both ways
+  SlipRule rule = SlipRule::normal_cone;
+  double gravity = 9.81;  // the load of a link is m g [m/s^2]
+  JointDof joint;         // of every joint
 };
 
 // Adds bodies, shapes (named as the bodies) and support friction.

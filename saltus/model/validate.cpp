@@ -12,9 +12,10 @@ void require(bool ok, const std::string& path, const std::string& expected) {
   if (!ok) throw InputError(path, expected);
 }
 
-void check_inertia(const RigidInertia& inertia, const std::string& path) {
+void check_inertia(const RigidInertia& inertia, bool fixed, const std::string& path) {
   const double m = inertia.mass;
-  require(std::isfinite(m) && m >= 0, path + ".mass",
+  const bool massless = m == 0 && (fixed || inertia.about_com.isZero(0));
+  require(std::isfinite(m) && (m > 0 || massless), path + ".mass",
           fmt::format("expected a positive number, got {}", m));
   require(inertia.com.allFinite(), path + ".com", "expected finite numbers");
   const Mat3& J = inertia.about_com;
@@ -81,10 +82,23 @@ void check_shape(const Shape& shape, const std::string& path) {
     for (const double x : s->half_size) size(x, false, "half_size");
 }
 
-void check_support(const SupportFriction& f, const std::string& path) {
-  for (const double x : {f.mu1, f.mu2, f.load})
+void check_friction(double mu1, double mu2, double mu_back, SlipRule rule,
+                    const std::string& path) {
+  for (const double x : {mu1, mu2})
     require(std::isfinite(x) && x >= 0, path,
-            fmt::format("expected friction coefficients and a load >= 0, got {}", x));
+            fmt::format("expected friction coefficients >= 0, got {}", x));
+  require(std::isfinite(mu_back), path, "expected finite numbers");
+  const bool all = mu1 > 0 && mu2 > 0 && mu_back != 0;
+  require(rule != SlipRule::hu || all || (mu1 == 0 && mu2 == 0), path,
+          "Hu's rule expects coefficients > 0: a direction without friction has no slip in it");
+  require(mu_back < 0 || all, path,
+          "forward, backward and lateral friction expects coefficients > 0");
+}
+
+void check_support(const SupportFriction& f, const std::string& path) {
+  check_friction(f.mu1, f.mu2, f.mu_back, f.rule, path);
+  require(std::isfinite(f.load) && f.load >= 0, path,
+          fmt::format("expected a load >= 0, got {}", f.load));
   require(f.point.allFinite(), path + ".point", "expected finite numbers");
   require(f.normal.allFinite() && f.normal.norm() > 1e-12, path + ".normal",
           "expected a direction");

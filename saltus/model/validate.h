@@ -8,12 +8,15 @@ namespace saltus {
 
 void require(bool ok, const std::string& path, const std::string& expected);
 
-void check_inertia(const RigidInertia& inertia, const std::string& path);
+// Without mass there is no inertia either, unless `fixed` to what has some.
+void check_inertia(const RigidInertia& inertia, bool fixed, const std::string& path);
 void check_dof(const JointDof& dof, const std::string& path);
 void check_dofs(const JointSpec& joint, const std::string& path);
 void check_frame(const SE3& frame, const std::string& path);
 void check_shape(const Shape& shape, const std::string& path);
 void check_support(const SupportFriction& friction, const std::string& path);
+// Coefficients of a contact or a support.
+void check_friction(double mu1, double mu2, double mu_back, SlipRule rule, const std::string& path);
 void check_runner(const Runner& runner, bool planar, const std::string& path);
 void check_spring(const Spring& spring, bool planar, const std::string& path);
 void check_drag(const Drag& drag, const std::string& path);

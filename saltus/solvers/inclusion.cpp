@@ -98,8 +98,8 @@ BlockResidual block_residual(const Block& k, const ConvexSets& sets, VecIn Lambd
   for (int i = 0; i < sets.count; ++i) {
     const ConvexSet& set = sets[i];
     const auto old = Lambda.segment(set.first, set.rows);
-    x.head(set.rows) = old - s.r[i] * xi.segment(set.first, set.rows);
-    project(set, normal, x.head(set.rows));
+    x.head(set.rows) = old;
+    natural(set, normal, s.r[i], xi.segment(set.first, set.rows), x.head(set.rows));
     const double rate = (old - x.head(set.rows)).norm() / s.r[i];
     const bool angular = sets.mixed ? set.kind == ConvexSet::Kind::rotational : k.length != 1;
     double& part = angular                               ? parts.rotational
@@ -157,10 +157,13 @@ Mode mode_of(const Block& k, VecIn Lambda) {
     Mode operator()(const Interval& l) const {
       return x[0] > l.lower && x[0] < l.upper ? Mode::stick : Mode::slip;
     }
-    Mode operator()(const GivenLoad& l) const { return ellipse_mode(x.head<2>(), l.a, l.b); }
+    Mode operator()(const GivenLoad& l) const {
+      return ellipse_mode(x.head<2>(), x[0] > 0 && l.back >= 0 ? l.back : l.a, l.b);
+    }
     Mode operator()(const Coulomb& l) const {
       if (!(x[0] > 0)) return Mode::open;
-      return ellipse_mode(x.segment<2>(1), l.mu1 * x[0], l.mu2 * x[0]);
+      const double mu1 = x[1] > 0 && l.back >= 0 ? l.back : l.mu1;
+      return ellipse_mode(x.segment<2>(1), mu1 * x[0], l.mu2 * x[0]);
     }
     Mode operator()(const Coulomb2& l) const {
       if (!(x[0] > 0)) return Mode::open;

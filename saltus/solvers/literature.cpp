@@ -10,7 +10,9 @@ namespace {
 
 bool isotropic(const ConvexSets& sets) {
   for (int i = 1; i < sets.count; ++i)
-    if (sets[i].shape == ConvexSet::Shape::ellipse && sets[i].lower != sets[i].upper) return false;
+    if (sets[i].shape == ConvexSet::Shape::ellipse &&
+        (sets[i].lower != sets[i].upper || sets[i].two_sided()))
+      return false;
   return sets.count > 1;
 }
 

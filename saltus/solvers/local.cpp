@@ -72,10 +72,28 @@ Vec2 within(const Vec2& y, double radius) {
   return length > radius ? Vec2(y * (radius / length)) : y;
 }
 
-Vec2 in_ellipse(const Mat2& A, const Vec2& q, double a, double b) {
-  const Vec2 axes(a, b);
-  const Mat2 B = axes.asDiagonal() * A * axes.asDiagonal();
-  const Vec2 p = axes.cwiseProduct(q);
+// In units of the semi-axes, x = axes y, a sliding impulse is y = -xi'/|xi'| with xi' = axes xi,
+// and by Hu's rule xi' = xi.
+Vec2 weights(const ConvexSet& set, const Vec2& axes) {
+  return set.rule == SlipRule::hu ? Vec2(Vec2::Ones()) : axes;
+}
+
+// The half-ellipse whose solution lies on its own side is the one; `solve` returns what it has of
+// row `first` for a semi-axis.
+template <class Solve>
+void choose_side(const ConvexSet& set, const Solve& solve) {
+  if (!set.two_sided()) {
+    static_cast<void>(solve(set.lower));
+    return;
+  }
+  if (solve(set.back) >= 0) return;
+  if (solve(set.lower) > 0) static_cast<void>(solve(set.back));  // neither, by rounding
+}
+
+Vec2 in_ellipse(const ConvexSet& set, const Mat2& A, const Vec2& q, double a, double b) {
+  const Vec2 axes(a, b), weight = weights(set, axes);
+  const Mat2 B = weight.asDiagonal() * A * axes.asDiagonal();
+  const Vec2 p = weight.cwiseProduct(q);
   if (Vec2 y; stick(B, p, B.trace(), p.norm(), y) && y.norm() <= 1) return axes.cwiseProduct(y);
   return axes.cwiseProduct(within(slip(B, p, Vec2::Zero(), 1), 1));
 }
@@ -120,17 +138,21 @@ void coulomb(const Mat6& A, const Vec6& q, const ConvexSet& set, Vec6& x) {
   const Mat2 schur = A.block<2, 2>(T, T) - TN * NT.transpose() / A(0, 0);
   const Vec2 rest = q.segment<2>(T) - TN * (q[0] / A(0, 0));
   const auto normal = [&](const Vec2& t) { return -(q[0] + NT.dot(t)) / A(0, 0); };
-  const Vec2 axes(set.lower, set.upper);
-  const Mat2 B = axes.asDiagonal() * schur * axes.asDiagonal();
-  const Vec2 p = axes.cwiseProduct(rest);
-  const double size = axes[0] * axes[0] * A(T, T) + axes[1] * axes[1] * A(T + 1, T + 1);
-  const double p_size =
-      axes.cwiseProduct(q.segment<2>(T)).norm() + axes.cwiseProduct(TN).norm() * -q[0] / A(0, 0);
-  Vec2 y;
-  const bool sticks = stick(B, p, size, p_size, y) && y.norm() <= normal(axes.cwiseProduct(y));
-  if (!sticks) y = slip(B, p, axes.cwiseProduct(NT) / A(0, 0), -q[0] / A(0, 0));
-  x[0] = std::max(normal(axes.cwiseProduct(y)), 0.0);
-  x.segment<2>(T) = axes.cwiseProduct(within(y, x[0]));
+  choose_side(set, [&](double first) {
+    const Vec2 axes(first, set.upper), weight = weights(set, axes);
+    const Mat2 B = weight.asDiagonal() * schur * axes.asDiagonal();
+    const Vec2 p = weight.cwiseProduct(rest);
+    const Vec2 squares = weight.cwiseProduct(axes);
+    const double size = squares[0] * A(T, T) + squares[1] * A(T + 1, T + 1);
+    const double p_size = weight.cwiseProduct(q.segment<2>(T)).norm() +
+                          weight.cwiseProduct(TN).norm() * -q[0] / A(0, 0);
+    Vec2 y;
+    const bool sticks = stick(B, p, size, p_size, y) && y.norm() <= normal(axes.cwiseProduct(y));
+    if (!sticks) y = slip(B, p, axes.cwiseProduct(NT) / A(0, 0), -q[0] / A(0, 0));
+    x[0] = std::max(normal(axes.cwiseProduct(y)), 0.0);
+    x.segment<2>(T) = axes.cwiseProduct(within(y, x[0]));
+    return x[T];
+  });
 }
 
 // One set with all other rows of the block held.
@@ -145,7 +167,11 @@ void solve_set(const ConvexSet& set, int rows, const Mat6& A, const Vec6& q, Vec
   };
   if (set.shape == Shape::ellipse) {
     const Vec2 rest(held(i), held(i + 1));
-    x.segment<2>(i) = in_ellipse(A.block<2, 2>(i, i), rest, scale * set.lower, scale * set.upper);
+    choose_side(set, [&](double first) {
+      x.segment<2>(i) =
+          in_ellipse(set, A.block<2, 2>(i, i), rest, scale * first, scale * set.upper);
+      return x[i];
+    });
   } else if (set.shape == Shape::interval) {
     const double rest = held(i);
     const double free = A(i, i) > 0 ? -rest / A(i, i) : x[i];  // nothing moves it: as it was

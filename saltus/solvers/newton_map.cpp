@@ -12,17 +12,25 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// z = y - r S (xi + C Lambda) of one block.
-Vec6 natural_point(const Block& k, const ConvexSets& sets, const StepLengths& s, VecIn Lambda,
-                   VecIn xi, const NewtonWorkspace& w, Vec6& y) {
-  Vec6 z;
+NaturalPoint natural_point(const Block& k, std::size_t b, VecIn Lambda, VecIn xi,
+                           const NewtonWorkspace& w) {
+  const ConvexSets& sets = w.sets[b];
+  const StepLengths& s = w.steps[b];
+  NaturalPoint p;
+  scales_of(k, sets, w.judge[b], Lambda, xi, w, p);
   for (int i = 0; i < sets.count; ++i)
     for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
       const int row = k.row + j;
-      y[j] = scaled(Lambda[row], w.scale[row]);
-      z[j] = y[j] - w.stretch * s.r[i] * w.scale[row] * (xi[row] + w.compliance[row] * Lambda[row]);
+      p.y[j] = scaled(Lambda[row], p.S[j]);
+      p.z[j] = p.y[j] - w.stretch * s.r[i] * p.V[j] * (xi[row] + w.compliance[row] * Lambda[row]);
     }
-  return z;
+  return p;
+}
+
+// One ellipse of the usual law, whose maps have closed forms.
+bool is_plain_ellipse(const ConvexSets& sets) {
+  return sets.count == 1 && sets[0].shape == Shape::ellipse && !sets[0].two_sided() &&
+         sets[0].rule != SlipRule::hu;
 }
 
 void grow(Vec& x, int n) {
@@ -52,10 +60,11 @@ void prepare(std::span<const Block> blocks, int rows, double extra, NewtonWorksp
       for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
         const int row = k.row + j;
         const double S = set_scale(sets[i], j), own = w.diagonal[row] + k.compliance;
+        const double largest = j == sets[i].first ? std::max(S, sets[i].back) : S;
         w.scale[row] = S;
         w.compliance[row] = k.compliance;
         most = std::max(most, own);
-        most_scaled = std::max(most_scaled, S * S * own);
+        most_scaled = std::max(most_scaled, largest * largest * own);
       }
       plain.r[i] = most > 0 ? 1 / most : 1.0;
       scaled_steps.r[i] = most_scaled > 0 ? 1 / most_scaled : 1.0;
@@ -100,7 +109,7 @@ Residual judge(std::span<const Block> blocks, VecIn Lambda, VecIn xi, const Newt
       total[i] = xi[k.row + i] + w.compliance[k.row + i] * Lambda[k.row + i];
     // Most blocks are not the worst one: for ellipses a bound tells.
     const ConvexSets& sets = w.sets[b];
-    if (sets.count == 1 && sets[0].shape == Shape::ellipse && k.length == 1) {
+    if (is_plain_ellipse(sets) && k.length == 1) {
       const Vec2 at(Lambda[k.row], Lambda[k.row + 1]);
       const double r = w.judge[b].r[0];
       const Vec2 x = at - r * total.head<2>();
@@ -122,7 +131,7 @@ struct Ball {
   double S[2], y[2], z[2], r, length;
 
   static bool is(const ConvexSets& sets, const NewtonWorkspace& w, int row) {
-    return sets.count == 1 && sets[0].shape == Shape::ellipse && w.compliance[row] == 0;
+    return is_plain_ellipse(sets) && w.compliance[row] == 0;
   }
   Ball(int row, const StepLengths& steps, VecIn Lambda, VecIn xi, const NewtonWorkspace& w)
       : r(w.stretch * steps.r[0]) {
@@ -170,23 +179,23 @@ double block_step(const Block& k, std::size_t b, VecIn Lambda, VecIn xi, double 
   using MatN = Eigen::Matrix<double, N, N>;
   using VecN = Eigen::Matrix<double, N, 1>;
   const ConvexSets& sets = w.sets[b];
-  Vec6 y = Vec6::Zero(), r = Vec6::Zero();
-  const Vec6 z = natural_point(k, sets, w.steps[b], Lambda, xi, w, y);
+  Vec6 r = Vec6::Zero();
+  const NaturalPoint p = natural_point(k, b, Lambda, xi, w);
   Projected out;
-  project_product(sets, z, out);
-  const VecN f = out.y.head<N>() - y.head<N>();
+  project_product(sets, p.z, out);
+  const VecN f = out.y.head<N>() - p.y.head<N>();
   double merit = 0;
   for (int i = 0; i < sets.count; ++i)
     for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
       r[j] = w.stretch * w.steps[b].r[i];
       merit += f[j] * f[j] / w.steps[b].r[i];
     }
-  const VecN S = w.scale.segment<N>(k.row);
+  const VecN S = p.S.head<N>(), V = p.V.head<N>();
   MatN T = MatN::Identity() - out.P.topLeftCorner<N, N>(), right;
   for (int j = 0; j < N; ++j) {
     const VecN P = out.P.col(j).head<N>();
-    T.col(j) += P * (rho + r[j] * S[j] * S[j] * w.compliance[k.row + j]);
-    right.col(j) = P * (r[j] * S[j]);
+    T.col(j) += P * (rho + r[j] * V[j] * S[j] * w.compliance[k.row + j]);
+    right.col(j) = P * (r[j] * V[j]);
   }
   if constexpr (N == 1) {
     w.K[b](0, 0) = S[0] * right(0, 0) / T(0, 0);
@@ -212,13 +221,12 @@ double natural_merit(std::span<const Block> blocks, VecIn Lambda, VecIn xi,
       merit += Ball(k.row, w.steps[b], Lambda, xi, w).miss(f) / w.steps[b].r[0];
       continue;
     }
-    Vec6 y;
-    const Vec6 z = natural_point(k, sets, w.steps[b], Lambda, xi, w, y);
+    const NaturalPoint p = natural_point(k, b, Lambda, xi, w);
     Projected out;
-    project_product(sets, z, out);
+    project_product(sets, p.z, out);
     for (int i = 0; i < sets.count; ++i)
       for (int j = sets[i].first; j < sets[i].first + sets[i].rows; ++j) {
-        const double f = y[j] - out.y[j];
+        const double f = p.y[j] - out.y[j];
         merit += f * f / w.steps[b].r[i];
       }
   }

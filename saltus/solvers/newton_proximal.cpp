@@ -62,7 +62,9 @@ void freeze_slip(std::span<const Block> blocks, VecIn Lambda, VecIn xi, double w
       if (!set.scaled) continue;
       double square = 0;
       for (int row = k.row + set.first; row < k.row + set.first + set.rows; ++row) {
-        const double eta = w.scale[row] * (xi[row] + w.compliance[row] * Lambda[row]);
+        const double rate = xi[row] + w.compliance[row] * Lambda[row];
+        const bool first = row == k.row + set.first && set.shape == Shape::ellipse;
+        const double eta = (first ? set.axis(-rate) : w.scale[row]) * rate;
         square += eta * eta;
       }
       s += std::sqrt(square);
@@ -78,17 +80,18 @@ void proximal_map(std::span<const Block> blocks, VecIn xi, double rho, bool deri
     const int n = k.rows;
     const double stiffness = w.steps[b].r[0] / rho;  // 1/rho of the block
     Vec6 z;
+    NaturalPoint p;
+    scales_of(k, w.sets[b], w.judge[b], w.centre, xi, w, p);
     for (int j = 0; j < n; ++j) {
       const int row = k.row + j;
-      const double S = w.scale[row];
-      z[j] = scaled(w.centre[row], S) - stiffness * S * (xi[row] + w.shift[row]);
+      z[j] = scaled(w.centre[row], p.S[j]) - stiffness * p.S[j] * (xi[row] + w.shift[row]);
     }
     Projected out;
     if (w.sets[b].count > 1)
       project_cone(w.sets[b], z, out);
     else
       project_product(w.sets[b], z, out);
-    const auto S = w.scale.segment(k.row, n);
+    const auto S = p.S.head(n);
     w.hat.segment(k.row, n) = S.cwiseProduct(out.y.head(n));
     if (!derivative) continue;
     for (int j = 0; j < n; ++j)

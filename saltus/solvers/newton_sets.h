@@ -1,6 +1,7 @@
 // Projections on the sets of a block in scaled rows, for Newton's maps; internal.
 #pragma once
 #include <algorithm>
+#include <cmath>
 
 #include "saltus/solvers/newton.h"
 
@@ -55,6 +56,25 @@ inline void project_product(const ConvexSets& sets, const Vec6& z, Projected& ou
       if (project_ball(set.first, set.rows, z, out.y[0], out, u))
         out.P.col(0).segment(set.first, set.rows) = u.segment(set.first, set.rows);
     }
+  }
+}
+
+// y = S^-1 Lambda and z = y - r V (xi + C Lambda) of one block; V = S, or for Hu's rule one number.
+struct NaturalPoint {
+  Vec6 y = Vec6::Zero(), z = Vec6::Zero(), S = Vec6::Zero(), V = Vec6::Zero();
+};
+
+// The scales of a block. Of two half-ellipses the side is seen where the law holds, at `Lambda` and
+// `xi`: there Lambda_1 and -xi_1 have one sign.
+inline void scales_of(const Block& k, const ConvexSets& sets, const StepLengths& judge,
+                      VecIn Lambda, VecIn xi, const NewtonWorkspace& w, NaturalPoint& p) {
+  for (int j = 0; j < k.rows; ++j) p.V[j] = p.S[j] = w.scale[k.row + j];
+  for (int i = 0; i < sets.count; ++i) {
+    const ConvexSet& set = sets[i];
+    if (set.shape != Shape::ellipse) continue;
+    const int j = set.first, row = k.row + j;
+    if (set.two_sided()) p.V[j] = p.S[j] = set.axis(Lambda[row] - judge.r[i] * xi[row]);
+    if (set.rule == SlipRule::hu) p.V[j] = p.V[j + 1] = std::sqrt(set.lower * set.upper);
   }
 }
 

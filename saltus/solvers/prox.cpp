@@ -85,8 +85,8 @@ void prox_step(const ConvexSets& sets, const StepLengths& s, double alpha, VecIn
   for (int i = 0; i < sets.count; ++i) {
     const ConvexSet& set = sets[i];
     auto part = x.segment(set.first, set.rows);
-    part = Lambda.segment(set.first, set.rows) - alpha * s.r[i] * xi.segment(set.first, set.rows);
-    project(set, std::max(x[0], 0.0), part);
+    part = Lambda.segment(set.first, set.rows);
+    natural(set, std::max(x[0], 0.0), alpha * s.r[i], xi.segment(set.first, set.rows), part);
   }
 }
 

@@ -78,7 +78,8 @@ struct Sweeper {
       for (int r = 0; r < k.rows; ++r) A(r, r) += k.compliance;
       w.sets[i] = sets_of(k.law);
       w.mu[i] = {-1, -1};
-      if (const auto* law = std::get_if<Coulomb>(&k.law); law && law->mu1 > 0 && law->mu2 > 0) {
+      if (const auto* law = std::get_if<Coulomb>(&k.law);
+          law && law->mu1 > 0 && law->mu2 > 0 && !w.sets[i][1].two_sided()) {
         const Mat3 own = A.topLeftCorner<3, 3>();
         bool regular = false;
         own.computeInverseWithCheck(w.inverse[i], regular, 1e-12 * own.diagonal().prod());
@@ -228,8 +229,7 @@ struct Sweeper {
     for (int c = 0; c < w.sets[i].count; ++c) {
       const ConvexSet& set = w.sets[i][c];
       auto part = x.segment(set.first, set.rows);
-      part -= w.steps[i].r[c] * xi.segment(set.first, set.rows);
-      project(set, x[0], part);
+      natural(set, x[0], w.steps[i].r[c], xi.segment(set.first, set.rows), part);
     }
   }
 
