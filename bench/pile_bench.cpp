@@ -88,8 +88,5 @@ void run(benchmark::State& timer) {
 int main(int argc, char** argv) {
   using namespace saltus::bench;
   add("pile/1000 spheres/saltus", run);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return run_registered(argc, argv);
 }

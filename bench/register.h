@@ -18,4 +18,13 @@ benchmark::internal::Benchmark* add(const std::string& name, F&& run) {
       });
 }
 
+// The rest of main(), once everything is registered.
+inline int run_registered(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
+
 }  // namespace saltus::bench

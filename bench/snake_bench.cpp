@@ -31,8 +31,5 @@ int main(int argc, char** argv) {
   for (const int links : {11, 50, 200, 1000})
     add(fmt::format("snake/N={}/saltus", links),
         [links](benchmark::State& timer) { run(timer, links); });
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return run_registered(argc, argv);
 }

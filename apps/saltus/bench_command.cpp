@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -13,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/saltus/bench_fclib.h"
 #include "apps/saltus/commands.h"
+#include "apps/saltus/subprocess.h"
 
 namespace saltus::cli {
 
@@ -23,51 +24,48 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 struct Program {
-  const char* name;    // a file in the folder of benchmarks, or a script beside the sources
-  const char* engine;  // what it measures; empty: several
+  const char* name;  // a file in the folder of benchmarks, or a script beside the sources
   std::vector<std::string> groups;
 };
 
 const std::vector<Program>& programs() {
-  static const std::vector<Program> all{{"dynamics_bench", "saltus, pinocchio", {"dynamics"}},
-                                        {"solver_bench", "saltus", {"solvers"}},
-                                        {"snake_bench", "saltus", {"snake"}},
-                                        {"pile_bench", "saltus", {"pile"}},
-                                        {"ode_bench", "ode", {"snake", "pile"}},
-                                        {"bullet_bench", "bullet", {"snake", "pile"}},
-                                        {"mujoco_bench.py", "mujoco", {"snake", "pile"}}};
+  static const std::vector<Program> all{{"dynamics_bench", {"dynamics"}},
+                                        {"simbody_bench", {"dynamics"}},
+                                        {"dart_bench", {"dynamics", "snake"}},
+                                        {"solver_bench", {"solvers"}},
+                                        {"siconos_bench", {"solvers"}},
+                                        {"snake_bench", {"snake"}},
+                                        {"pile_bench", {"pile"}},
+                                        {"ode_bench", {"snake", "pile"}},
+                                        {"bullet_bench", {"snake", "pile"}},
+                                        {"mujoco_bench.py", {"snake", "pile"}}};
+  return all;
+}
+
+// The engines of each group: one that shows no time is not installed.
+const std::map<std::string, std::vector<std::string>>& engines() {
+  static const std::map<std::string, std::vector<std::string>> all{
+      {"dynamics", {"saltus", "pinocchio", "simbody", "dart"}},
+      {"solvers", {"saltus", "siconos"}},
+      {"snake", {"saltus", "mujoco", "ode", "bullet", "dart"}},
+      {"pile", {"saltus", "mujoco", "ode", "bullet"}}};
   return all;
 }
 
 struct BenchArguments {
-  std::string group = "all", folder;
+  std::string group = "all", folder, problems;
   bool as_json = false, quick = false;
 };
 
-// group/case -> engine -> least time of one call or step [us]
-using Times = std::map<std::string, std::map<std::string, double>>;
+struct Time {
+  double us = 0;         // the least time of one call or step [us]
+  int problems = 1;      // timed in turn
+  int unconverged = 0;   // of them, or of the steps
+  double residual = -1;  // the worst of the converged [m/s]; -1: not given
+};
 
-fs::path default_folder() {
-  std::error_code none;
-  const fs::path self = fs::read_symlink("/proc/self/exe", none);
-  return self.parent_path().parent_path() / "bench";
-}
-
-std::string quoted(const fs::path& path) {
-  std::string result = "'";
-  for (const char c : path.string()) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
-std::string output_of(const std::string& command) {
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("bench: cannot start a shell");
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-    text.append(buffer.data(), n);
-  return pclose(pipe) == 0 ? text : std::string();
-}
+// group/case -> engine -> time
+using Times = std::map<std::string, std::map<std::string, Time>>;
 
 // Google Benchmark writes the spread of a counter that is always zero as NaN, which is no JSON.
 std::string without_nan(std::string text) {
@@ -90,70 +88,139 @@ void collect(const json& result, Times& times) {
     const auto cut = name.rfind('/', name.find("/iterations:") - 1);
     std::string engine = name.substr(cut + 1, name.find("/iterations:") - cut - 1);
     if (engine.starts_with("pinocchio")) engine = "pinocchio";
-    const double time = microseconds(entry);
+    const Time time{microseconds(entry), static_cast<int>(entry.value("problems", 1.0)),
+                    static_cast<int>(entry.value("unconverged", 0.0)),
+                    entry.value("residual", -1.0)};
     auto& row = times[name.substr(0, cut)];
     const auto [known, fresh] = row.emplace(engine, time);
-    if (!fresh) known->second = std::min(known->second, time);
+    if (!fresh && time.us < known->second.us) known->second = time;
   }
 }
 
-// False where the program is not there or fails (a peer that is not installed).
-bool run_program(const Program& program, const std::string& group, const BenchArguments& a,
-                 Times& times) {
+// Empty, or what went wrong with a program that is there.
+std::string run_program(const Program& program, const BenchArguments& a, Times& times) {
   const fs::path file = fs::path(a.folder) / program.name;
-  if (!fs::exists(file)) return false;
+  if (!fs::exists(file)) return {};
   std::string command;
   if (file.extension() == ".py") {
     const fs::path python = fs::path(a.folder) / "python";
-    command = fmt::format("{} {} {} 2>/dev/null", quoted(python), quoted(file),
-                          group == "all" ? "" : group);
+    command =
+        fmt::format("{} {} {}", quoted(python), quoted(file), a.group == "all" ? "" : a.group);
   } else {
     command = fmt::format(
         "{} --benchmark_format=json --benchmark_enable_random_interleaving=true "
         "--benchmark_report_aggregates_only=true --benchmark_repetitions={} "
-        "--benchmark_min_time={} {} 2>/dev/null",
+        "--benchmark_min_time={} {}",
         quoted(file), a.quick ? 3 : 12, a.quick ? 0.005 : 0.02,
-        group == "all" ? "" : "--benchmark_filter=^" + group + "/");
+        a.group == "all" ? "" : "--benchmark_filter=^" + a.group + "/");
   }
-  const json result = json::parse(without_nan(output_of(command)), nullptr, false);
-  if (result.is_discarded()) return false;
+  const Output output = output_of(command + " 2>/dev/null");
+  const json result = json::parse(without_nan(output.text), nullptr, false);
+  if (output.status != 0 || result.is_discarded())
+    return fmt::format("{} failed; to see why: {}", program.name, command);
   collect(result, times);
-  return true;
+  return {};
 }
 
 bool is_ours(const std::string& engine) { return engine.starts_with("saltus"); }
 
-void print_table(const Times& times, const std::vector<std::string>& absent) {
-  fmt::print("| case | engine | time [us] | ours / peer |\n|---|---|---|---|\n");
-  for (const auto& [name, row] : times) {
-    double ours = 0;
-    for (const auto& [engine, time] : row)
-      if (is_ours(engine)) ours = ours == 0 ? time : std::min(ours, time);
-    for (const auto& [engine, time] : row)
-      fmt::print("| {} | {} | {:.4g} | {} |\n", name, engine, time,
-                 is_ours(engine) || ours == 0 ? std::string() : fmt::format("{:.2f}", ours / time));
+// The least of our times that solved all it was given.
+double our_best(const std::map<std::string, Time>& row) {
+  double best = 0;
+  for (const auto& [engine, time] : row)
+    if (is_ours(engine) && time.unconverged == 0)
+      best = best == 0 ? time.us : std::min(best, time.us);
+  return best;
+}
+
+std::string note(const Time& time) {
+  std::string text;
+  if (time.unconverged > 0)
+    text = time.problems > 1 ? fmt::format("{} of {} not solved", time.unconverged, time.problems)
+                             : std::string("not solved");
+  if (time.residual >= 0)
+    text += fmt::format("{}to {:.0e} m/s", text.empty() ? "" : ", the others ", time.residual);
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> absent(const Times& times,
+                                                        const std::string& group) {
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const auto& [name, list] : engines()) {
+    if (group != "all" && group != name) continue;
+    for (const std::string& engine : list) {
+      bool seen = false;
+      for (const auto& [key, row] : times)
+        for (const auto& [who, time] : row)
+          seen = seen || (key.starts_with(name + "/") && who.starts_with(engine));
+      if (!seen) result.emplace_back(name, engine);
+    }
   }
-  for (const std::string& engine : absent) fmt::print("| | {} | not installed | |\n", engine);
+  return result;
+}
+
+void print_table(const Times& times, const std::string& group) {
+  fmt::print("| case | engine | time [us] | ours / peer | |\n|---|---|---|---|---|\n");
+  for (const auto& [name, row] : times) {
+    const double ours = our_best(row);
+    for (const auto& [engine, time] : row)
+      fmt::print(
+          "| {} | {} | {:.4g} | {} | {} |\n", name, engine, time.us,
+          is_ours(engine) || ours == 0 ? std::string() : fmt::format("{:.2f}", ours / time.us),
+          note(time));
+  }
+  for (const auto& [name, engine] : absent(times, group))
+    fmt::print("| {} | {} | not installed | | |\n", name, engine);
+}
+
+json to_json(const Times& times, const std::string& group) {
+  json result{{"unit", "us"}, {"times", json::object()}, {"absent", json::array()}};
+  for (const auto& [name, row] : times)
+    for (const auto& [engine, time] : row)
+      result["times"][name][engine] = {{"time", time.us}, {"unconverged", time.unconverged}};
+  for (const auto& [name, engine] : absent(times, group))
+    result["absent"].push_back(name + "/" + engine);
+  return result;
+}
+
+// 1 where one of ours misses its target.
+int fclib(const BenchArguments& a) {
+  const fs::path siconos = fs::path(a.folder) / "siconos_fclib";
+  const json entries = bench_fclib(a.problems, siconos);
+  if (a.as_json) {
+    fmt::print("{}\n", entries.dump(1));
+    return 0;
+  }
+  if (entries.empty()) {
+    fmt::print(
+        "fclib: skipped, no problems in '{}' (--problems or SALTUS_FCLIB names the folder)\n",
+        a.problems);
+    return 0;
+  }
+  return print_fclib(entries, fs::exists(siconos)) ? 0 : 1;
 }
 
 int bench(const BenchArguments& a) {
+  if (a.group == "fclib") return fclib(a);
   if (!fs::is_directory(a.folder))
     throw std::runtime_error(
         fmt::format("no benchmarks in {}: build them with 'make bench'", a.folder));
   Times times;
-  std::vector<std::string> absent;
+  int status = 0;
   for (const Program& program : programs()) {
     const auto& groups = program.groups;
     if (a.group != "all" && std::find(groups.begin(), groups.end(), a.group) == groups.end())
       continue;
-    if (!run_program(program, a.group, a, times)) absent.emplace_back(program.engine);
+    if (const std::string trouble = run_program(program, a, times); !trouble.empty()) {
+      fmt::print(stderr, "bench: {}\n", trouble);
+      status = 1;
+    }
   }
-  if (a.as_json) {
-    fmt::print("{}\n", json{{"unit", "us"}, {"times", times}, {"absent", absent}}.dump(1));
-  } else {
-    print_table(times, absent);
-  }
-  return 0;
+  if (a.as_json)
+    fmt::print("{}\n", to_json(times, a.group).dump(1));
+  else
+    print_table(times, a.group);
+  return status;
 }
 
 }  // namespace
@@ -161,10 +228,16 @@ int bench(const BenchArguments& a) {
 void add_bench(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("bench", "Speed, side by side with the peers that are there");
   auto arguments = std::make_shared<BenchArguments>();
-  arguments->folder = default_folder().string();
-  command->add_option("group", arguments->group, "dynamics, solvers, snake, pile or all")
-      ->check(CLI::IsMember({"dynamics", "solvers", "snake", "pile", "all"}));
+  arguments->folder = (this_program().parent_path().parent_path() / "bench").string();
+  const char* problems = std::getenv("SALTUS_FCLIB");
+  arguments->problems = problems != nullptr ? problems : "../shared/fclib";
+  command
+      ->add_option("group", arguments->group,
+                   "dynamics, solvers, snake, pile or all of these; fclib: problem files")
+      ->check(CLI::IsMember({"dynamics", "solvers", "snake", "pile", "all", "fclib"}));
   command->add_option("--folder", arguments->folder, "where the benchmark programs are");
+  command->add_option("--problems", arguments->problems,
+                      "of fclib: the folder with MANIFEST.csv and problems/");
   command->add_flag("--json", arguments->as_json, "print one JSON object");
   command->add_flag("--quick", arguments->quick, "fewer repetitions");
   command->callback([arguments, &chosen] { chosen = [arguments] { return bench(*arguments); }; });
