@@ -70,8 +70,8 @@ bench-build: peers
 	@cmake --preset release -B build/bench -DSALTUS_BENCH=ON -DSALTUS_TESTS=OFF >/dev/null
 	@cmake --build build/bench
 
-bench: bench-build  ## build and run every benchmark; tables go to build/bench/{table,fclib}.md
-	@build/bench/bin/saltus bench all | tee build/bench/table.md
+bench: bench-build  ## build and run every benchmark, into build/bench/*.md (BENCH_ARGS=--quick)
+	@build/bench/bin/saltus bench all $(BENCH_ARGS) | tee build/bench/table.md
 	@build/bench/bin/saltus bench fclib --problems $(FCLIB) | tee build/bench/fclib.md
 
 fclib: bench-build  ## the friction problems in FCLIB=../shared/fclib, beside Siconos
