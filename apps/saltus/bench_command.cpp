@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,30 +26,20 @@ using nlohmann::json;
 
 struct Program {
   const char* name;  // a file in the folder of benchmarks, or a script beside the sources
-  std::vector<std::string> groups;
+  std::vector<std::string> engines, groups;
 };
 
 const std::vector<Program>& programs() {
-  static const std::vector<Program> all{{"dynamics_bench", {"dynamics"}},
-                                        {"simbody_bench", {"dynamics"}},
-                                        {"dart_bench", {"dynamics", "snake"}},
-                                        {"solver_bench", {"solvers"}},
-                                        {"siconos_bench", {"solvers"}},
-                                        {"snake_bench", {"snake"}},
-                                        {"pile_bench", {"pile"}},
-                                        {"ode_bench", {"snake", "pile"}},
-                                        {"bullet_bench", {"snake", "pile"}},
-                                        {"mujoco_bench.py", {"snake", "pile"}}};
-  return all;
-}
-
-// The engines of each group: one that shows no time is not installed.
-const std::map<std::string, std::vector<std::string>>& engines() {
-  static const std::map<std::string, std::vector<std::string>> all{
-      {"dynamics", {"saltus", "pinocchio", "simbody", "dart"}},
-      {"solvers", {"saltus", "siconos"}},
-      {"snake", {"saltus", "mujoco", "ode", "bullet", "dart"}},
-      {"pile", {"saltus", "mujoco", "ode", "bullet"}}};
+  static const std::vector<Program> all{{"dynamics_bench", {"saltus", "pinocchio"}, {"dynamics"}},
+                                        {"simbody_bench", {"simbody"}, {"dynamics"}},
+                                        {"dart_bench", {"dart"}, {"dynamics", "snake"}},
+                                        {"solver_bench", {"saltus"}, {"solvers"}},
+                                        {"siconos_bench", {"siconos"}, {"solvers"}},
+                                        {"snake_bench", {"saltus"}, {"snake"}},
+                                        {"pile_bench", {"saltus"}, {"pile"}},
+                                        {"ode_bench", {"ode"}, {"snake", "pile"}},
+                                        {"bullet_bench", {"bullet"}, {"snake", "pile"}},
+                                        {"mujoco_bench.py", {"mujoco"}, {"snake", "pile"}}};
   return all;
 }
 
@@ -143,23 +134,31 @@ std::string note(const Time& time) {
   return text;
 }
 
-std::vector<std::pair<std::string, std::string>> absent(const Times& times,
-                                                        const std::string& group) {
-  std::vector<std::pair<std::string, std::string>> result;
-  for (const auto& [name, list] : engines()) {
-    if (group != "all" && group != name) continue;
-    for (const std::string& engine : list) {
-      bool seen = false;
-      for (const auto& [key, row] : times)
-        for (const auto& [who, time] : row)
-          seen = seen || (key.starts_with(name + "/") && who.starts_with(engine));
-      if (!seen) result.emplace_back(name, engine);
-    }
-  }
+struct Missing {
+  std::string group, engine, why;
+};
+
+// The engines of the group(s) without a time.
+std::vector<Missing> missing(const Times& times, const std::string& wanted,
+                             const std::set<std::string>& failed) {
+  std::vector<Missing> result;
+  const auto seen = [&](const std::string& group, const std::string& engine) {
+    return std::any_of(times.begin(), times.end(), [&](const auto& row) {
+      return row.first.starts_with(group + "/") &&
+             std::any_of(row.second.begin(), row.second.end(),
+                         [&](const auto& time) { return time.first.starts_with(engine); });
+    });
+  };
+  for (const Program& program : programs())
+    for (const std::string& group : program.groups)
+      for (const std::string& engine : program.engines)
+        if ((wanted == "all" || wanted == group) && !seen(group, engine))
+          result.push_back(
+              {group, engine, failed.contains(program.name) ? "failed" : "not installed"});
   return result;
 }
 
-void print_table(const Times& times, const std::string& group) {
+void print_table(const Times& times, const std::vector<Missing>& absent) {
   fmt::print("| case | engine | time [us] | ours / peer | |\n|---|---|---|---|---|\n");
   for (const auto& [name, row] : times) {
     const double ours = our_best(row);
@@ -169,17 +168,16 @@ void print_table(const Times& times, const std::string& group) {
           is_ours(engine) || ours == 0 ? std::string() : fmt::format("{:.2f}", ours / time.us),
           note(time));
   }
-  for (const auto& [name, engine] : absent(times, group))
-    fmt::print("| {} | {} | not installed | | |\n", name, engine);
+  for (const Missing& m : absent) fmt::print("| {} | {} | {} | | |\n", m.group, m.engine, m.why);
 }
 
-json to_json(const Times& times, const std::string& group) {
+json to_json(const Times& times, const std::vector<Missing>& absent) {
   json result{{"unit", "us"}, {"times", json::object()}, {"absent", json::array()}};
   for (const auto& [name, row] : times)
     for (const auto& [engine, time] : row)
       result["times"][name][engine] = {{"time", time.us}, {"unconverged", time.unconverged}};
-  for (const auto& [name, engine] : absent(times, group))
-    result["absent"].push_back(name + "/" + engine);
+  for (const Missing& m : absent)
+    result["absent"].push_back({{"group", m.group}, {"engine", m.engine}, {"why", m.why}});
   return result;
 }
 
@@ -206,21 +204,22 @@ int bench(const BenchArguments& a) {
     throw std::runtime_error(
         fmt::format("no benchmarks in {}: build them with 'make bench'", a.folder));
   Times times;
-  int status = 0;
+  std::set<std::string> failed;
   for (const Program& program : programs()) {
     const auto& groups = program.groups;
     if (a.group != "all" && std::find(groups.begin(), groups.end(), a.group) == groups.end())
       continue;
     if (const std::string trouble = run_program(program, a, times); !trouble.empty()) {
       fmt::print(stderr, "bench: {}\n", trouble);
-      status = 1;
+      failed.insert(program.name);
     }
   }
+  const std::vector<Missing> absent = missing(times, a.group, failed);
   if (a.as_json)
-    fmt::print("{}\n", to_json(times, a.group).dump(1));
+    fmt::print("{}\n", to_json(times, absent).dump(1));
   else
-    print_table(times, a.group);
-  return status;
+    print_table(times, absent);
+  return failed.empty() ? 0 : 1;
 }
 
 }  // namespace
