@@ -7,11 +7,12 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 JOBS ?= $(shell nproc)
 VENV := .venv
+FCLIB ?= ../shared/fclib
 BIN := $(CURDIR)/build/release/bin
 started := $(shell date +%s)
 stage = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help deps peers bench venv viewer build debug asan test demo soak format lint clean \
+.PHONY: help deps peers bench bench-build bench-clang fclib venv viewer build debug asan test demo soak format lint clean \
         configure format-check layers ctest package python pytest \
         browser-tests
 
@@ -65,11 +66,23 @@ peers:  ## install the engines that `make bench` compares with; nothing else nee
 	@tools/install-peers.sh
 
 # Benchmarks have a build of their own: configured with the peers, and without the tests.
-bench: peers  ## build and run every benchmark; the table goes to build/bench/table.md
+bench-build: peers
 	@cmake --preset release -B build/bench -DSALTUS_BENCH=ON -DSALTUS_TESTS=OFF >/dev/null
 	@cmake --build build/bench
-	@build/bench/bin/saltus bench all | tee build/bench/table.md
-	@/usr/bin/python3 bench/siconos_fclib.py build/bench/bin/saltus | tee build/bench/fclib.md
+
+bench: bench-build  ## build and run every benchmark, into build/bench/*.md (BENCH_ARGS=--quick)
+	@build/bench/bin/saltus bench all $(BENCH_ARGS) | tee build/bench/table.md
+	@build/bench/bin/saltus bench fclib --problems $(FCLIB) | tee build/bench/fclib.md
+
+fclib: bench-build  ## the friction problems in FCLIB=../shared/fclib, beside Siconos
+	@build/bench/bin/saltus bench fclib --problems $(FCLIB) | tee build/bench/fclib.md
+
+# Ours and Pinocchio by clang with the same flags; -Werror is for the compiler of the project.
+bench-clang: peers  ## the dynamics benchmark compiled by clang
+	@cmake --preset release -B build/bench-clang -DCMAKE_CXX_COMPILER=clang++ \
+	  -DCMAKE_C_COMPILER=clang -DSALTUS_BENCH=ON -DSALTUS_TESTS=OFF -DSALTUS_WERROR=OFF >/dev/null
+	@cmake --build build/bench-clang --target saltus_cli dynamics_bench
+	@build/bench-clang/bin/saltus bench dynamics | tee build/bench-clang/table.md
 
 demo: deps  ## build, simulate a snake among pegs, and make a page that replays it
 	@$(MAKE) build

@@ -1,5 +1,4 @@
-// RNEA, CRBA and ABA with the kinematics they need, beside Pinocchio and Simbody.
-#include <array>
+// RNEA, CRBA and ABA with the kinematics they need, beside Pinocchio.
 #include <memory>
 
 #include "bench/dynamics_peers.h"
@@ -50,32 +49,14 @@ void add_saltus(const std::string& name, const Model& model) {
 
 }  // namespace
 
-Vec inverse_dynamics(const Model& model, const Vec& a) {
-  const State state = some_state(model);
-  Workspace work(model);
-  Vec tau = Vec::Zero(model.nv);
-  rnea(model, state.q, state.v, a, work, tau);
-  return tau;
-}
-
 }  // namespace saltus::bench
 
 int main(int argc, char** argv) {
   using namespace saltus::bench;
-  struct Named {
-    const char* name;
-    saltus::Model model;
-  };
-  const std::array models{Named{"quadruped", quadruped()}, Named{"chain100", chain(100)},
-                          Named{"chain1000", chain(1000)}};
-  for (const auto& [name, model] : models) {
+  for (const auto& [name, model] : dynamics_models()) {
     add_saltus(name, model);
     // Pinocchio's Data has tensors of nv^3 numbers: 8 GB each for the long chain.
     if (model.nv <= 200) add_pinocchio(name, model);
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return run_registered(argc, argv);
 }

@@ -1,6 +1,4 @@
 // The same mechanisms in Pinocchio, its templates compiled with our compiler and flags.
-#include <fmt/format.h>
-
 #include <memory>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
@@ -63,10 +61,7 @@ void check(const Model& model, Case& c) {
   // Ours is the rate of the velocity's inertial components, Pinocchio's of the body's.
   if (model.nq != model.nv) a.head<3>() += Vec3(c.v.segment<3>(3)).cross(Vec3(c.v.head<3>()));
   const Vec theirs = pinocchio::rnea(c.model, c.data, c.q, c.v, c.in);
-  const double difference = (inverse_dynamics(model, a) - theirs).norm() / theirs.norm();
-  if (!(difference < 1e-10))
-    throw std::runtime_error(
-        fmt::format("bench: Pinocchio's inverse dynamics differ from ours by {}", difference));
+  check_same("Pinocchio", inverse_dynamics(model, a), theirs, rounding);
 }
 
 template <class F>

@@ -2,9 +2,9 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "saltus/lie/inertia.h"
 #include "saltus/model/builder.h"
@@ -60,6 +60,15 @@ inline Model chain(int links) {
     builder.body(fmt::format("link{}", i), link, joint);
   }
   return builder.build();
+}
+
+struct NamedModel {
+  const char* name;
+  Model model;
+};
+// The mechanisms of the dynamics group.
+inline std::vector<NamedModel> dynamics_models() {
+  return {{"quadruped", quadruped()}, {"chain100", chain(100)}, {"chain1000", chain(1000)}};
 }
 
 // Some state, neither symmetric nor at rest; quaternions stay at identity.

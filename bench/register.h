@@ -13,9 +13,21 @@ namespace saltus::bench {
 template <class F>
 benchmark::internal::Benchmark* add(const std::string& name, F&& run) {
   return benchmark::RegisterBenchmark(name.c_str(), std::forward<F>(run))
-      ->ComputeStatistics("min", [](const std::vector<double>& x) {
-        return *std::min_element(x.begin(), x.end());
+      ->ComputeStatistics(
+          "min",  // of the times
+          [](const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); })
+      ->ComputeStatistics("max", [](const std::vector<double>& x) {  // of the counters
+        return *std::max_element(x.begin(), x.end());
       });
+}
+
+// The rest of main(), once everything is registered.
+inline int run_registered(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
 }
 
 }  // namespace saltus::bench

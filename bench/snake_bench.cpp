@@ -20,6 +20,7 @@ void run(benchmark::State& timer, int links) {
     (void)step(scene.model, scene.actuation, scene.state, work, options);
   for (auto _ : timer)
     missed += !step(scene.model, scene.actuation, scene.state, work, options).solve().converged;
+  timer.counters["problems"] = static_cast<double>(timer.iterations());
   timer.counters["unconverged"] = missed;
 }
 
@@ -31,8 +32,5 @@ int main(int argc, char** argv) {
   for (const int links : {11, 50, 200, 1000})
     add(fmt::format("snake/N={}/saltus", links),
         [links](benchmark::State& timer) { run(timer, links); });
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  return run_registered(argc, argv);
 }

@@ -1,48 +1,27 @@
-// One assembled inclusion: a raft of n contacts on one body (redundant for n > 2), and n bodies in
-// a row with a contact each. Cold start, tolerance 1e-8 m/s.
-#include <Eigen/Core>
-#include <cmath>
+// Our solvers on assembled contact problems: cold start, tolerance 1e-8 m/s.
+#include <memory>
 
-#include "bench/register.h"
-#include "saltus/solvers/prox.h"
+#include "bench/solver_problems.h"
 
 namespace saltus::bench {
 namespace {
 
-// G = W' W / m of n contacts (normal, two tangents), coupled by `coupling` to their neighbours.
-Inclusion row_of_contacts(int n, double coupling) {
-  Inclusion p;
-  p.reserve(3 * n, n, 3 * n);
-  p.clear();
-  for (int i = 0; i < n; ++i) p.add(Coulomb{0.5, 0.5}, 0, 1);
-  p.has_G = true;
-  p.G.setZero();
-  for (int i = 0; i < 3 * n; ++i) {
-    p.G(i, i) = 1 + coupling;
-    if (i >= 3) p.G(i, i - 3) = p.G(i - 3, i) = -0.5 * coupling;
-  }
-  for (int i = 0; i < n; ++i) p.c.segment<3>(3 * i) << -1, 0.6 * std::sin(i), 0.6 * std::cos(i);
-  return p;
-}
-
 template <class Options>
-void add_solver(int n, double coupling, const char* label) {
-  add("solvers/" + std::string(label) + "/saltus-" + std::string(Options::name),
-      [n, coupling](benchmark::State& timer) {
-        const Inclusion p = row_of_contacts(n, coupling);
-        SolverWorkspace work;
-        work.reserve(3 * n, n, 3 * n);
+void add_solver(const std::shared_ptr<const ProblemSet>& set) {
+  add("solvers/" + set->name + "/saltus-" + std::string(Options::name),
+      [set](benchmark::State& timer) {
         Options options;
         options.tolerance = 1e-8;
-        Vec Lambda = Vec::Zero(3 * n);
-        SolveReport report;
-        for (auto _ : timer) {
-          Lambda.setZero();
-          report = solve(p, Lambda, options, work);
+        std::vector<SolverWorkspace> work(set->problems.size());
+        for (std::size_t k = 0; k < work.size(); ++k) {
+          const Inclusion& p = set->problems[k];
+          work[k].reserve(p.rows, static_cast<int>(p.blocks.size()), static_cast<int>(p.W.rows()));
         }
-        timer.counters["iterations"] = report.iterations;
-        timer.counters["unconverged"] = !report.converged;
-      });
+        time_set(timer, *set, [&](int k, VecRef Lambda) {
+          return solve(set->problems[k], Lambda, options, work[k]).converged;
+        });
+      })
+      ->Iterations(20 * (set->problems.size() > 1 ? 1 : 10));
 }
 
 }  // namespace
@@ -50,11 +29,12 @@ void add_solver(int n, double coupling, const char* label) {
 
 int main(int argc, char** argv) {
   using namespace saltus::bench;
-  add_solver<saltus::ProxGaussSeidel>(20, 0.5, "row of 20");
-  add_solver<saltus::ProxJacobi>(20, 0.5, "row of 20");
-  add_solver<saltus::ProxGaussSeidel>(100, 0.9, "row of 100");
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
+  for (ProblemSet& each : problem_sets()) {
+    const auto set = std::make_shared<const ProblemSet>(std::move(each));
+    add_solver<saltus::AutoSolver>(set);
+    add_solver<saltus::Newton>(set);
+    add_solver<saltus::ProxGaussSeidel>(set);
+    add_solver<saltus::ProxJacobi>(set);
+  }
+  return run_registered(argc, argv);
 }

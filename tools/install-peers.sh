@@ -12,7 +12,7 @@ groups=(
   "libdart-dev"
   "libbullet-dev"
   "libode-dev"
-  "python3-siconos"
+  "libsiconos-numerics-dev"
   "clang"
 )
 # Header templates of Pinocchio (compiled with our compiler and flags) and MuJoCo's C library.
@@ -49,8 +49,7 @@ done
 wanted=$(printf '%s\n' "${python_packages[@]}")
 if [[ ! -x $venv/bin/python ]] || [[ "$(cat $venv/installed 2>/dev/null)" != "$wanted" ]]; then
   rm -rf $venv
-  # Siconos comes from Debian, for Debian's own Python.
-  if /usr/bin/python3 -m venv --system-site-packages $venv; then
+  if /usr/bin/python3 -m venv $venv; then
     good=true
     for package in "${python_packages[@]}"; do
       $venv/bin/python -m pip install --quiet --disable-pip-version-check "$package" ||

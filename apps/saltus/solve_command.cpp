@@ -2,7 +2,9 @@
 // residual beside ours.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -22,7 +24,7 @@ struct SolveArguments {
   std::vector<std::string> files;
   std::string solver = "auto", output;
   double tolerance = 0;
-  int max_iterations = 0;
+  int max_iterations = 0, repeat = 1;
   bool json = false, history = false, least_norm = false, cold = false;
 };
 
@@ -30,7 +32,7 @@ struct Solved {
   SolveReport report;
   LiteratureResidual literature;
   Conflict conflict;  // where it did not converge
-  double seconds = 0;
+  double seconds = 0, cpu_seconds = 0;
 };
 
 Solver choose(const SolveArguments& a, double tolerance) {
@@ -77,6 +79,21 @@ void refine(const Inclusion& p, VecRef Lambda, double tolerance, SolverWorkspace
   }
 }
 
+Solved solve_once(const SolveArguments& a, const Inclusion& p, VecRef Lambda, double tolerance,
+                  SolverWorkspace& work) {
+  Solved s;
+  const std::clock_t cpu = std::clock();
+  const auto begin = std::chrono::steady_clock::now();
+  s.report = solve_inclusion(p, Lambda, choose(a, tolerance), work);
+  s.report.indeterminate = indeterminacy(p, Lambda);
+  s.literature = literature_residual(p, Lambda, work);
+  if (s.report.converged && (a.solver == "auto" || a.solver == "newton"))
+    refine(p, Lambda, tolerance, work, s);
+  s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  s.cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+  return s;
+}
+
 Solved solve_file(const SolveArguments& a, ProblemFile& file, SolverWorkspace& work) {
   const Inclusion& p = file.problem;
   const double tolerance = a.tolerance > 0      ? a.tolerance
@@ -84,15 +101,15 @@ Solved solve_file(const SolveArguments& a, ProblemFile& file, SolverWorkspace& w
                                                 : 1e-10;
   work.reserve(p.rows, static_cast<int>(p.blocks.size()), static_cast<int>(p.W.rows()));
   if (a.cold) file.Lambda.setZero();
-  Solved s;
-  const auto begin = std::chrono::steady_clock::now();
-  s.report = solve_inclusion(p, file.Lambda, choose(a, tolerance), work);
-  s.report.indeterminate = indeterminacy(p, file.Lambda);
+  const Vec start = file.Lambda;
+  Solved s = solve_once(a, p, file.Lambda, tolerance, work);
+  for (int k = 1; k < a.repeat; ++k) {  // the same bits; the least time counts
+    file.Lambda = start;
+    const Solved again = solve_once(a, p, file.Lambda, tolerance, work);
+    s.seconds = std::min(s.seconds, again.seconds);
+    s.cpu_seconds = std::min(s.cpu_seconds, again.cpu_seconds);
+  }
   if (!s.report.converged) s.conflict = find_conflict(p, 10 * tolerance);
-  s.literature = literature_residual(p, file.Lambda, work);
-  if (s.report.converged && (a.solver == "auto" || a.solver == "newton"))
-    refine(p, file.Lambda, tolerance, work, s);
-  s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return s;
 }
 
@@ -118,6 +135,7 @@ nlohmann::ordered_json to_json(const SolveArguments& a, const ProblemFile& f, co
                               {"sweeps", r.sweeps},
                               {"newton", r.newton},
                               {"seconds", s.seconds},
+                              {"cpu_seconds", s.cpu_seconds},
                               {"residual_m_s", r.residual},
                               {"normal_m_s", r.normal},
                               {"tangential_m_s", r.tangential},
@@ -197,6 +215,8 @@ void add_solve(CLI::App& app, Command& chosen) {
   c->add_option("--tolerance", a->tolerance, "on the residual [m/s]; default: the file's, or 1e-10")
       ->check(CLI::PositiveNumber);
   c->add_option("--max-iterations", a->max_iterations, "of the solver")->check(CLI::PositiveNumber);
+  c->add_option("--repeat", a->repeat, "solve so many times and give the least time")
+      ->check(CLI::PositiveNumber);
   c->add_flag("--least-norm", a->least_norm, "of indeterminate impulses the smallest");
   c->add_flag("--cold", a->cold, "without the file's warm start");
   c->add_flag("--json", a->json, "one JSON object, or a list of them");

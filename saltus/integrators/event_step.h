@@ -5,8 +5,9 @@
 
 namespace saltus {
 
-// Advances the state by dt. StepReport: iterations are Runge-Kutta steps, the residual is the largest
-// rate of a kept row before it was put to rest. On failure (text in `failure`) the state is as it was.
+// Advances the state by dt. StepReport: iterations are Runge-Kutta steps, the residual is the
+// largest rate of a kept row before it was put to rest. On failure (text in `failure`) the state is
+// as it was.
 [[nodiscard]] StepReport event_step(const Model& model, EventIntegrator& integrator, State& state,
                                     StepWorkspace& work, double dt, EventReport& report);
 

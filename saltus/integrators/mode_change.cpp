@@ -57,9 +57,8 @@ void ModeWatcher::look(const Model& model, const State& state, bool impact,
   change.t = state.t;
   change.impact = impact;
   const auto status_in = [](const std::vector<ModeMember>& list, const Place& place) {
-    const auto at = std::find_if(list.begin(), list.end(), [&](const ModeMember& m) {
-      return tied(m.place) == tied(place);
-    });
+    const auto at = std::find_if(list.begin(), list.end(),
+                                 [&](const ModeMember& m) { return tied(m.place) == tied(place); });
     return at != list.end() ? at->status : Status::open;
   };
   const auto compare = [&](const std::vector<ModeMember>& list, bool gone_only) {

@@ -10,8 +10,8 @@
 
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/io/problem_file.h"
 #include "saltus/integrators/event_step.h"
+#include "saltus/io/problem_file.h"
 #include "saltus/io/recorder.h"
 #include "saltus/io/run_totals.h"
 #include "saltus/version.h"

@@ -18,13 +18,13 @@ void PlaceList::add(const Place& place) {
   // Beyond the list the last is enough: the points of a contact follow each other.
   if (count > 0 && (same(last) || std::any_of(begin, end, same))) return;
   last = place;
-  if (count < static_cast<int>(first.size())) first[count] = place;
+  if (count < std::ssize(first)) first[static_cast<std::size_t>(count)] = place;
   ++count;
 }
 
 nlohmann::ordered_json names_of(const Model& model, const PlaceList& places) {
   auto names = nlohmann::ordered_json::array();
-  for (int i = 0; i < std::min<int>(places.count, static_cast<int>(places.first.size())); ++i)
+  for (int i = 0; i < std::min<std::int64_t>(places.count, std::ssize(places.first)); ++i)
     names.push_back(model.name_of(places.first[i]));
   return names;
 }
@@ -33,7 +33,7 @@ std::string text_of(const Model& model, const PlaceList& places) {
   std::string text;
   for (const auto& name : names_of(model, places))
     text += (text.empty() ? "" : ", ") + name.get<std::string>();
-  if (const int more = places.count - static_cast<int>(places.first.size()); more > 0)
+  if (const std::int64_t more = places.count - std::ssize(places.first); more > 0)
     text += fmt::format(" and {} more", more);
   return text;
 }

@@ -2,6 +2,7 @@
 // other, and impulses that contacts do not determine.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "saltus/integrators/moreau.h"
@@ -13,11 +14,14 @@ inline constexpr int examined_rows = 600;
 
 // Up to four different places of many.
 struct PlaceList {
-  int count = 0;  // different ones
+  std::int64_t count = 0;  // different ones
   std::array<Place, 4> first;
   Place last;
   void add(const Place& place);  // a contact's points are one place
 };
+// A checkpoint holds its bytes: with padding two runs of a scene would not be the same to the bit.
+static_assert(sizeof(PlaceList) % alignof(double) == 0 &&
+              sizeof(PlaceList) == sizeof(std::int64_t) + 5 * sizeof(Place));
 [[nodiscard]] nlohmann::ordered_json names_of(const Model& model, const PlaceList& places);
 // In a sentence.
 [[nodiscard]] std::string text_of(const Model& model, const PlaceList& places);

@@ -118,7 +118,7 @@ struct Scene {
   std::vector<Metric> metrics;
   MoreauMidpoint integrator;          // time.step is its dt; event-driven: where it lands
   std::optional<EventDriven> events;  // instead of time stepping
-  double end = 1;  // [s]
+  double end = 1;                     // [s]
   OutputScene output;
   bool allow_unconverged = false;
 };

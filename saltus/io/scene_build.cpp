@@ -456,8 +456,6 @@ struct SystemBuilder {
 
 }  // namespace
 
-System build_system(const Scene& scene) {
-  return SystemBuilder{scene}.build();
-}
+System build_system(const Scene& scene) { return SystemBuilder{scene}.build(); }
 
 }  // namespace saltus
