@@ -279,7 +279,7 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
     const std::optional<Crossing> crossing = first_crossing(here_.t, t_next);
     flight_ = infinity;
     if (!crossing) {
-      if (!whole || h >= pace_) pace_ = h * factor;
+      if (!whole || h >= pace_ || std::isinf(pace_)) pace_ = h * factor;
       leaving_.clear();
       if (!accept(rk_.next(), t_next, report)) return fail(report, "the mode has no motion");
       return true;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "saltus/contact/elements.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/io/mode_sequence.h"
@@ -39,12 +40,57 @@ Vec sample(const Model& m, const State& s, Workspace& work) {
   return x;
 }
 
+// Changes of mode of time stepping. As ModeWatcher sees them, but for scales, which hold where they
+// rest: at rest without a force they could be said to do either.
+class SteppedModes {
+ public:
+  void look(const System& s, const State& state, bool impact, Workspace& work,
+            std::vector<ModeChange>& changes) {
+    std::vector<ModeMember> now = members_of(s.model, state);
+    fastest_ = std::max(fastest_, state.v.size() > 0 ? state.v.lpNorm<Eigen::Infinity>() : 0);
+    if (!s.model.runners.empty()) {
+      std::erase_if(now, [&](const ModeMember& m) {
+        return m.place.slot >= 0 && s.model.slots[m.place.slot].kind == BlockKind::scale;
+      });
+      forward_kinematics(s.model, state.q, state.v, work);
+      for (int k = 0; k < static_cast<int>(s.model.slots.size()); ++k)
+        if (s.model.slots[k].kind == BlockKind::scale)
+          now.push_back(
+              {{k, -1, -1, 0},
+               rests(s, state, work, s.model.slots[k].index) ? Status::holds : Status::slips});
+    }
+    if (begun_ && !impact && now == last_) return;
+    ModeChange change;
+    change.t = state.t;
+    change.impact = impact;
+    change.after = now;
+    changes.push_back(std::move(change));
+    begun_ = true;
+    last_ = std::move(now);
+  }
+
+ private:
+  [[nodiscard]] bool rests(const System& s, const State& state, const Workspace& work,
+                           int runner) const {
+    constexpr double still = 1e-9;  // of the largest velocity so far; well above the solver's
+    const Runner& r = s.model.runners[runner];
+    const RunnerRows rows =
+        runner_rows(s.model, work, r, steering_angle(s.actuation, runner, state.t));
+    const Vec3 v = point_velocity(work, r.body, work.X[r.body] * r.point);
+    return std::abs(rows.along.head<3>().dot(v)) <= still * fastest_;
+  }
+
+  bool begun_ = false;
+  double fastest_ = 0;
+  std::vector<ModeMember> last_;
+};
+
 Trajectory by_moreau(const Scene& scene, const System& system, double dt) {
   MoreauMidpoint options = scene.integrator;
   options.dt = dt;
   StepWorkspace work(system.model);
   State state = system.start;
-  ModeWatcher watcher;
+  SteppedModes modes;
   Trajectory r;
   r.steps = static_cast<std::int64_t>(std::floor(scene.end / dt * (1 + 1e-12)));
   const auto every = std::max<std::int64_t>(
@@ -56,7 +102,7 @@ Trajectory by_moreau(const Scene& scene, const System& system, double dt) {
           "time stepping with dt = {:g} s {} at t = {:g} s: expected smaller steps (--dt)", dt,
           report.diverged ? "diverges" : "meets a singular mass matrix", state.t));
     r.unconverged += !report.solve().converged;
-    watcher.look(system.model, state, report.impact.impact, r.changes);
+    modes.look(system, state, report.impact.impact, work.work, r.changes);
     if (state.step % every != 0 && state.step != r.steps) continue;
     r.t.push_back(state.t);
     r.row.push_back(sample(system.model, state, work.work));
@@ -182,9 +228,10 @@ void match_events(const Model& m, const Trajectory& exact, const Trajectory& ste
     for (std::size_t i = 0; i < first.size(); ++i)
       if (first[i].from == c.t && match.partner[i] >= 0) t = second[match.partner[i]].from;
     if (c.impact) {
-      const double before = impact > 0 ? impacts[impact - 1] : -c.t;
+      const double before = impact > 0 ? impacts[impact - 1] : -infinity;
       const double after = impact + 1 < impacts.size() ? impacts[impact + 1] : infinity;
-      if (std::isnan(t)) t = impact_beside(stepped.changes, before, c.t, after);
+      const bool apart = std::min(c.t - before, after - c.t) >= shortest;
+      if (std::isnan(t) && apart) t = impact_beside(stepped.changes, before, c.t, after);
       ++impact;
     }
     out.times.push_back(t);
