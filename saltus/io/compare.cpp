@@ -41,24 +41,14 @@ Vec sample(const Model& m, const State& s, Workspace& work) {
 }
 
 // Changes of mode of time stepping. As ModeWatcher sees them, but for scales, which hold where they
-// rest: at rest without a force they could be said to do either.
+// rest, too: without a force they could be said to do either.
 class SteppedModes {
  public:
   void look(const System& s, const State& state, bool impact, Workspace& work,
             std::vector<ModeChange>& changes) {
     std::vector<ModeMember> now = members_of(s.model, state);
     fastest_ = std::max(fastest_, state.v.size() > 0 ? state.v.lpNorm<Eigen::Infinity>() : 0);
-    if (!s.model.runners.empty()) {
-      std::erase_if(now, [&](const ModeMember& m) {
-        return m.place.slot >= 0 && s.model.slots[m.place.slot].kind == BlockKind::scale;
-      });
-      forward_kinematics(s.model, state.q, state.v, work);
-      for (int k = 0; k < static_cast<int>(s.model.slots.size()); ++k)
-        if (s.model.slots[k].kind == BlockKind::scale)
-          now.push_back(
-              {{k, -1, -1, 0},
-               rests(s, state, work, s.model.slots[k].index) ? Status::holds : Status::slips});
-    }
+    if (!s.model.runners.empty()) add_resting_scales(s, state, work, now);
     if (begun_ && !impact && now == last_) return;
     ModeChange change;
     change.t = state.t;
@@ -70,6 +60,24 @@ class SteppedModes {
   }
 
  private:
+  void add_resting_scales(const System& s, const State& state, Workspace& work,
+                          std::vector<ModeMember>& now) const {
+    const auto is_scale = [&](const ModeMember& m) {
+      return m.place.slot >= 0 && s.model.slots[m.place.slot].kind == BlockKind::scale;
+    };
+    std::erase_if(now,
+                  [&](const ModeMember& m) { return is_scale(m) && m.status != Status::holds; });
+    const std::vector<ModeMember> held = now;
+    forward_kinematics(s.model, state.q, state.v, work);
+    for (int k = 0; k < static_cast<int>(s.model.slots.size()); ++k) {
+      const ModeMember scale{{k, -1, -1, 0}, Status::holds};
+      if (s.model.slots[k].kind != BlockKind::scale ||
+          std::find(held.begin(), held.end(), scale) != held.end())
+        continue;
+      const bool rest = rests(s, state, work, s.model.slots[k].index);
+      now.push_back({scale.place, rest ? Status::holds : Status::slips});
+    }
+  }
   [[nodiscard]] bool rests(const System& s, const State& state, const Workspace& work,
                            int runner) const {
     constexpr double still = 1e-9;  // of the largest velocity so far; well above the solver's
