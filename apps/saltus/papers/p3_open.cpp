@@ -69,7 +69,7 @@ Control random_control(const Scene& base, unsigned seed) {
   Control c;
   c.momentum = {"", {{0, 0}}, colour_of(static_cast<int>(seed)), ""};
   double last = 0;
-  constexpr double landing = 0.02;
+  constexpr double landing = 0.05;
   for (int k = 1; k * landing <= scene.end; ++k) {
     const EventReport r = integrator.advance(state, k * landing, landing);
     if (!r.failure.empty()) throw std::runtime_error(r.failure);
@@ -86,14 +86,14 @@ Control random_control(const Scene& base, unsigned seed) {
 
 // (2.) No control stops the worm.
 void no_stop(Page& page) {
-  constexpr int controls = 200;
+  constexpr int controls = 60;
   page.section(
       "Open: can a control make it stop? (section 1)",
       fmt::format("Problem: Is there any piecewise constant or continuous control l(t) that makes "
                   "the system stop? Answer: no, without friction. The spring's forces on the two "
                   "masses cancel and the scales' reactions are never negative, so the momentum "
                   "never decreases. Below, {} random piecewise constant controls (seeds 1 to {}), "
-                  "the momentum at every 0.02.",
+                  "the momentum at every 0.05.",
                   controls, controls));
   const Scene base = open_scene("open-no-stop");
   Plot p = plot_over_time("Momentum under random controls", "momentum");
@@ -130,10 +130,9 @@ void wave(Page& page, const std::string& folder) {
     v.curves.push_back({fmt::format("v{}", i), pairs_of(s.t(), s.v(fmt::format("mass{}", i))),
                         colour_of(k++), ""});
   page.plot(v, "", s.command());
-  const Study back(folder, "open-wave-back", "p3/open-wave", {"worm.drag=0.05"});
+  page.judge(s.metric("speed") > 0);
   page.table(
-      {{"mean speed over three periods", s.metric("speed"), std::nan(""), "", 0, ""},
-       {"the same, drag 0.05 for 0.02", back.metric("speed"), std::nan(""), "", 0, ""},
+      {{"mean speed over two periods, after two", s.metric("speed"), std::nan(""), "", 0, ""},
        {"changes of mode", s.summary()["mode_changes"].get<double>(), std::nan(""), "", 0, ""}},
       s.command());
 }
@@ -206,7 +205,7 @@ void parameters(Page& page) {
       "Two masses with internal and external damping (0.2 each), l = 1 + 0.3 sin(w t): mean "
       "speed over six periods after ten, against the drive's frequency and the stiffness.");
   const Scene base = open_scene("open-speed");
-  constexpr int columns = 18, rows = 12;
+  constexpr int columns = 14, rows = 9;
   double speed[columns][rows], best = 0, best_c = 0, best_w = 0;
   const auto omega = [](int i) { return 0.5 + 0.5 * i; };
   const auto stiffness = [](int k) { return std::pow(2.0, -1 + 0.5 * k); };
