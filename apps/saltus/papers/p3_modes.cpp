@@ -55,14 +55,13 @@ Plot graph(const Study& s) {
   Plot p;
   p.title = "Fig. 4.1: transition graph";
   p.equal_axes = p.bare = true;
-  p.width = 560;
   std::map<std::string, std::pair<double, double>> at;
-  constexpr double size = 0.42, ring = 1.5;
+  constexpr double size = 0.42, ring = 1.1;
   for (const auto& [name, spent] : time) {
     const double angle = std::numbers::pi / 2 + 2 * std::numbers::pi *
                                                     static_cast<double>(at.size()) /
                                                     static_cast<double>(time.size());
-    at[name] = {1.6 * ring * std::cos(angle), ring * std::sin(angle)};
+    at[name] = {2 * ring * std::cos(angle), ring * std::sin(angle)};
     const auto [x, y] = at[name];
     p.circles.push_back({x, y, size, "#8b949e55"});
     p.labels.push_back({x, y + 0.1, name});
@@ -78,6 +77,8 @@ Plot graph(const Study& s) {
     p.labels.push_back({x + 0.5 * (length - 2 * size) * ux - side * uy,
                         y + 0.5 * (length - 2 * size) * uy + side * ux, fmt::format("{}", count)});
   }
+  p.x_min = -4;
+  p.x_max = 4;
   return p;
 }
 

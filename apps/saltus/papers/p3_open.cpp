@@ -221,7 +221,7 @@ void parameters(Page& page) {
   p.title = fmt::format("Mean speed, 0 (dark) to {:.2f} (yellow)", best);
   p.x_label = "w";
   p.y_label = "log2 of the stiffness";
-  Curve resonance{"w = sqrt(2 c/m)", {}, "#ffffff", "6 3"};
+  Curve resonance{"w = sqrt(2 c/m)", {}, "#ff7b72", "6 3"};
   for (int k = 0; k < rows; ++k) {
     const double y = std::log2(stiffness(k));
     for (int i = 0; i < columns; ++i)
@@ -235,10 +235,11 @@ void parameters(Page& page) {
   p.x_max = omega(columns - 1) + 0.25;
   p.y_min = -1.25;
   p.y_max = std::log2(stiffness(rows - 1)) + 0.25;
-  page.plot(p,
-            "The worm is fastest where the drive meets the resonance of the two free masses, "
-            "dashed.",
-            "saltus run scenes/p3/open-speed.yaml --set worm.stiffness=4");
+  page.plot(
+      p,
+      "Within these ranges the worm is fastest where the drive meets the resonance of the two "
+      "free masses, dashed.",
+      "saltus run scenes/p3/open-speed.yaml --set worm.stiffness=4");
   page.table({{"largest speed", best, std::nan(""), "", 0, ""},
               {"at w", best_w, std::nan(""), "", 0, ""},
               {"and stiffness", best_c, std::nan(""), "", 0, ""},
