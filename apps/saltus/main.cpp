@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   saltus::cli::add_view(app, chosen);
   saltus::cli::add_solve(app, chosen);
   saltus::cli::add_bench(app, chosen);
+  saltus::cli::add_compare(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

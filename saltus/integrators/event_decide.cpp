@@ -70,7 +70,10 @@ void EventIntegrator::renew_scales() {
   const double least = g > 0 ? g : scales_.length;  // no gravity: one length a second squared
   scales_.velocity = std::max(fastest, 1e-2 * std::sqrt(least * scales_.length));
   // Accelerations may vanish at the very event; what a step resolves tells how fast things change.
-  scales_.acceleration = std::max({strongest, 1e-3 * least, 0.1 * scales_.velocity / pace_});
+  // Before the first step that is the time in which things move by their own size: a rotor that
+  // turns at a given rate has no acceleration of its own, yet its forces change within a turn.
+  const double pace = std::isinf(pace_) ? scales_.length / scales_.velocity : pace_;
+  scales_.acceleration = std::max({strongest, 1e-3 * least, 0.1 * scales_.velocity / pace});
   scales_.force = std::max(now_.force, 1e-2 * model_.total_mass() * scales_.acceleration);
 }
 

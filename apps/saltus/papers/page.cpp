@@ -26,6 +26,18 @@ std::string command_html(const std::string& command) {
   return command.empty() ? "" : fmt::format("<br><code>{}</code>", escaped(command));
 }
 
+// A figure with the digits that its tolerance speaks of.
+std::string figure_text(double x, const FigureRow& r) {
+  const bool fine = r.tolerance > 0 && r.tolerance < 1e-5;
+  return fine ? fmt::format("{:.10g} {}", x, r.unit) : fmt::format("{:.6g} {}", x, r.unit);
+}
+
+// A relative difference: in percent, unless it is tiny.
+std::string share_text(double share, double tolerance) {
+  const bool fine = tolerance > 0 && tolerance < 1e-5;
+  return fine ? fmt::format("{:.1e}", share) : fmt::format("{:.3f} %", 100 * share);
+}
+
 }  // namespace
 
 Page::Page(std::string title, std::string intro)
@@ -55,24 +67,39 @@ void Page::table(const std::vector<FigureRow>& rows, const std::string& command)
     const char* verdict = "";
     if (std::isfinite(r.reference)) {
       const double off = std::abs(r.ours / r.reference - 1);
-      reference = fmt::format("{:.6g} {}", r.reference, r.unit);
-      difference = fmt::format("{:.3f} %", 100 * off);
+      reference = figure_text(r.reference, r);
+      difference = share_text(off, r.tolerance);
       if (r.tolerance > 0) {
         const bool ok = off <= r.tolerance;
         misses_ += !ok;
         verdict = ok ? "ok" : "no";
-        allowed = fmt::format("{:g} %", 100 * r.tolerance);
+        allowed = r.tolerance < 1e-5 ? fmt::format("{:.0e}", r.tolerance)
+                                     : fmt::format("{:g} %", 100 * r.tolerance);
       }
     }
     body_ += fmt::format(
         "<tr><td>{}</td><td class=n>{}</td><td class=n>{}</td><td>{}</td><td class='n {}'>{}</td>"
         "<td class=n>{}</td></tr>\n",
-        escaped(r.what),
-        std::isfinite(r.ours) ? fmt::format("{:.6g} {}", r.ours, r.unit) : "not reached", reference,
+        escaped(r.what), std::isfinite(r.ours) ? figure_text(r.ours, r) : "not reached", reference,
         escaped(r.source), verdict, difference, allowed);
   }
   body_ += fmt::format("</table>\n<p>{}</p>\n",
                        command.empty() ? "" : fmt::format("<code>{}</code>", escaped(command)));
+}
+
+void Page::grid(const std::vector<std::string>& head,
+                const std::vector<std::vector<std::string>>& rows, const std::string& command) {
+  const auto row = [&](const std::vector<std::string>& cells, const char* tag) {
+    body_ += "<tr>";
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      body_ += fmt::format("<{0}{1}>{2}</{0}>", tag, i == 0 ? "" : " class=n", escaped(cells[i]));
+    body_ += "</tr>\n";
+  };
+  body_ += "<table>";
+  row(head, "th");
+  for (const auto& cells : rows) row(cells, "td");
+  body_ += "</table>\n";
+  if (!command.empty()) body_ += fmt::format("<p><code>{}</code></p>\n", escaped(command));
 }
 
 void Page::list(const std::vector<std::string>& items) {

@@ -24,6 +24,11 @@ class Page {
   void text(const std::string& paragraph);
   void plot(const Plot& plot, const std::string& caption, const std::string& command);
   void table(const std::vector<FigureRow>& rows, const std::string& command);
+  // Any table: its head, and rows of text.
+  void grid(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
+            const std::string& command);
+  // Counts a figure that is judged elsewhere than in a table.
+  void judge(bool ok) { misses_ += !ok; }
   void list(const std::vector<std::string>& items);
   // Rows outside their tolerance so far.
   [[nodiscard]] int misses() const { return misses_; }

@@ -28,13 +28,13 @@ Study::Study(const std::string& folder, const std::string& name, const std::stri
              const std::vector<std::string>& overrides) {
   command_ = fmt::format("saltus run scenes/{}.yaml", scene);
   for (const std::string& o : overrides) command_ += " --set " + o;
-  const Scene s = load_scene(fmt::format("{}/{}.yaml", scene_folder(), scene), overrides);
+  scene_ = load_scene(fmt::format("{}/{}.yaml", scene_folder(), scene), overrides);
   RunOptions options;
   options.output = fmt::format("{}/{}.h5", folder, name);
-  const RunResult result = run(s, options);
+  const RunResult result = run(scene_, options);
   if (result.status != RunStatus::completed) throw std::runtime_error(result.message);
   summary_ = result.summary;
-  dt_ = s.integrator.dt;
+  dt_ = scene_.integrator.dt;
 
   const RunReader reader(options.output);
   header_ = nlohmann::ordered_json::parse(reader.header());
@@ -42,11 +42,60 @@ Study::Study(const std::string& folder, const std::string& name, const std::stri
   const std::size_t frames = reader.rows("frames"), contacts = reader.rows("contacts");
   t_ = reader.read("frames", "t", 0, frames);
   pose_ = reader.read("frames", "pose", 0, frames);
+  q_ = reader.read("frames", "q", 0, frames);
+  v_ = reader.read("frames", "v", 0, frames);
+  kinetic_ = reader.read("frames", "kinetic", 0, frames);
+  potential_ = reader.read("frames", "potential", 0, frames);
+  if (scene_.events || scene_.output.modes) read_modes(reader);
   contact_end_ = reader.read("frames", "contact_end", 0, frames);
   contact_a_ = reader.read("contacts", "a", 0, contacts);
   contact_b_ = reader.read("contacts", "b", 0, contacts);
   contact_point_ = reader.read("contacts", "point", 0, contacts);
   contact_impulse_ = reader.read("contacts", "impulse", 0, contacts);
+}
+
+void Study::read_modes(const RunReader& reader) {
+  const auto column = [&](const char* table, const char* name) {
+    return reader.read(table, name, 0, reader.rows(table));
+  };
+  const auto t = column("modes", "t"), member_end = column("modes", "member_end"),
+             cause_end = column("modes", "cause_end"), kind = column("members", "kind"),
+             a = column("members", "a"), status = column("members", "status"),
+             cause = column("causes", "cause");
+  std::size_t member = 0, why = 0;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    ModeSample m{t[i], {}, {}};
+    for (; member < static_cast<std::size_t>(member_end[i]); ++member) {
+      if (status[member] != 1) continue;
+      const char* const list = kind[member] == 1 ? "elements" : "shapes";
+      const auto& of = header_[list][static_cast<std::size_t>(a[member])];
+      m.members.push_back(of.is_string() ? of.get<std::string>() : of["name"].get<std::string>());
+    }
+    for (; why < static_cast<std::size_t>(cause_end[i]); ++why)
+      m.causes.push_back(
+          header_["causes"][static_cast<std::size_t>(cause[why])].get<std::string>());
+    modes_.push_back(m);
+  }
+}
+
+std::vector<double> Study::state_series(const std::vector<double>& all, const char* first,
+                                        const char* count, const std::string& body,
+                                        int component) const {
+  const auto width = header_[count].get<std::size_t>();
+  std::vector<double> series;
+  for (const auto& b : header_["bodies"])
+    if (b["name"] == body)
+      for (std::size_t f = 0; f < t_.size(); ++f)
+        series.push_back(all[f * width + b[first].get<std::size_t>() + component]);
+  return series;
+}
+
+std::vector<double> Study::q(const std::string& body, int component) const {
+  return state_series(q_, "q0", "nq", body, component);
+}
+
+std::vector<double> Study::v(const std::string& body, int component) const {
+  return state_series(v_, "v0", "nv", body, component);
 }
 
 double Study::metric(const std::string& name) const {

@@ -6,6 +6,7 @@
 
 #include "apps/saltus/papers/svg.h"
 #include "saltus/io/run_file.h"
+#include "saltus/io/scene.h"
 
 namespace saltus::cli {
 
@@ -16,6 +17,12 @@ struct ContactSample {
   std::string a, b;     // shapes (a support: world and the body)
   double x, y, fx, fy;  // point [m], force on b [N]
   bool support;
+};
+
+// A change of mode: what holds from then on, and why.
+struct ModeSample {
+  double t;
+  std::vector<std::string> members, causes;
 };
 
 class Study {
@@ -30,6 +37,16 @@ class Study {
   [[nodiscard]] const std::vector<double>& t() const { return t_; }
   // x or y of a body's origin at every frame.
   [[nodiscard]] std::vector<double> body(const std::string& body, int axis) const;
+  // A coordinate or velocity of a body's own joint at every frame.
+  [[nodiscard]] std::vector<double> q(const std::string& body, int component = 0) const;
+  [[nodiscard]] std::vector<double> v(const std::string& body, int component = 0) const;
+  // A column of the frames that has one number.
+  [[nodiscard]] const std::vector<double>& energy(bool kinetic) const {
+    return kinetic ? kinetic_ : potential_;
+  }
+  // Empty where modes are not recorded.
+  [[nodiscard]] const std::vector<ModeSample>& modes() const { return modes_; }
+  [[nodiscard]] const Scene& scene() const { return scene_; }
   // The nearest frame to a time.
   [[nodiscard]] std::size_t frame_at(double t) const;
   // Links, pegs: the picture of a frame, shifted by dy.
@@ -41,7 +58,15 @@ class Study {
  private:
   std::string command_;
   nlohmann::ordered_json summary_, header_;
+  void read_modes(const RunReader& reader);
+  [[nodiscard]] std::vector<double> state_series(const std::vector<double>& all, const char* first,
+                                                 const char* count, const std::string& body,
+                                                 int component) const;
+
+  Scene scene_;
   double dt_ = 0;
+  std::vector<double> q_, v_, kinetic_, potential_;
+  std::vector<ModeSample> modes_;
   std::vector<double> t_, pose_, contact_end_;
   std::vector<double> contact_a_, contact_b_, contact_point_, contact_impulse_;
   std::size_t bodies_ = 0;

@@ -67,6 +67,10 @@ Frame make_frame(const Plot& p) {
       f.x.add(a);
       f.y.add(b);
     }
+  for (const Box& b : p.boxes) {
+    for (const double v : {b.x1, b.x2}) f.x.add(v);
+    for (const double v : {b.y1, b.y2}) f.y.add(v);
+  }
   for (const Circle& c : p.circles)
     for (const int s : {-1, 1}) {
       f.x.add(c.x + s * c.r);
@@ -96,6 +100,13 @@ Frame make_frame(const Plot& p) {
 std::string axes(const Plot& p, const Frame& f) {
   std::string s;
   const double x0 = f.left, x1 = f.width - f.right, y0 = f.height - f.bottom, y1 = f.top;
+  const auto title = [&] {
+    s += fmt::format(R"(<text class="title" x="{:.1f}" y="20">{}</text>)", x0, escaped(p.title));
+  };
+  if (p.bare) {
+    title();
+    return s;
+  }
   const auto ticks = [](const Range& r, int count, auto&& draw) {
     const double step = tick_step(r.high - r.low, count);
     for (double v = std::ceil(r.low / step) * step; v <= r.high + 1e-9 * step; v += step)
@@ -119,7 +130,7 @@ std::string axes(const Plot& p, const Frame& f) {
   s += fmt::format(
       R"x(<text class="label" transform="translate(16 {:.1f}) rotate(-90)" text-anchor="middle">{}</text>)x",
       0.5 * (y0 + y1), escaped(p.y_label));
-  s += fmt::format(R"(<text class="title" x="{:.1f}" y="20">{}</text>)", x0, escaped(p.title));
+  title();
   return s;
 }
 
@@ -197,6 +208,11 @@ std::string svg(const Plot& p) {
       R"x(<clipPath id="clip{0}"><rect x="{1:.1f}" y="{2:.1f}" width="{3:.1f}" height="{4:.1f}"/></clipPath><g clip-path="url(#clip{0})">)x",
       std::hash<std::string>{}(p.title), f.left, f.top, f.width - f.left - f.right,
       f.height - f.top - f.bottom);
+  for (const Box& b : p.boxes)
+    s += fmt::format(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}"/>)",
+                     f.px(std::min(b.x1, b.x2)), f.py(std::max(b.y1, b.y2)),
+                     f.px(std::max(b.x1, b.x2)) - f.px(std::min(b.x1, b.x2)),
+                     f.py(std::min(b.y1, b.y2)) - f.py(std::max(b.y1, b.y2)), b.fill);
   for (const Circle& c : p.circles)
     s += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}"/>)", f.px(c.x),
                      f.py(c.y), c.r * f.scale(), c.fill);

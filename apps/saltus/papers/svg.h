@@ -26,6 +26,11 @@ struct Arrow {
   double x, y, dx, dy;  // in the axes' units
   std::string colour = "#cf222e";
 };
+// A filled rectangle: a bar of a timeline, a cell of a map.
+struct Box {
+  double x1, y1, x2, y2;
+  std::string fill;
+};
 struct Label {
   double x, y;
   std::string text;
@@ -34,8 +39,10 @@ struct Label {
 struct Plot {
   std::string title, x_label, y_label;
   bool equal_axes = false;  // one scale for x and y: a map
+  bool bare = false;        // no axes: a diagram
   int width = 720, height = 380;
   std::vector<Curve> curves;
+  std::vector<Box> boxes;
   std::vector<Circle> circles;
   std::vector<Stadium> stadiums;
   std::vector<Arrow> arrows;

@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "apps/saltus/commands.h"
+#include "saltus/io/compare.h"
+
+namespace saltus::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t printed_events = 40;  // --json has all
+
+struct CompareArguments {
+  std::string scene;
+  std::vector<std::string> set;
+  std::vector<double> dt;
+  bool json = false;
+};
+
+Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+
+Json gap_json(const TrajectoryGap& g) { return {{"size", g.size}, {"t", g.t}, {"of", g.what}}; }
+
+Json to_json(const Scene& scene, const Comparison& c) {
+  Json j;
+  j["scene"] = scene.document->name();
+  j["title"] = scene.title;
+  j["end"] = scene.end;
+  j["ignored_steps"] = ignored_steps;
+  j["events"] = Json::array();
+  for (const ComparedEvent& e : c.events)
+    j["events"].push_back({{"t", e.t}, {"cause", e.cause}, {"mode", e.mode}, {"impact", e.impact}});
+  j["runs"] = Json::array();
+  for (const SteppingRun& r : c.runs) {
+    Json times = Json::array();
+    for (const double t : r.times) times.push_back(number(t));
+    Json run = {{"dt", r.dt},
+                {"steps", r.steps},
+                {"unconverged_steps", r.unconverged},
+                {"position_gap", gap_json(r.position)},
+                {"coordinate_gap", gap_json(r.coordinate)},
+                {"event_gap", r.event_gap},
+                {"modes_agree", r.modes_agree},
+                {"times", times}};
+    if (!r.difference.empty()) run["difference"] = r.difference;
+    j["runs"].push_back(run);
+  }
+  j["position_order"] = number(c.position_order);
+  j["coordinate_order"] = number(c.coordinate_order);
+  return j;
+}
+
+std::string shortened(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
+
+void print_events(const Comparison& c) {
+  fmt::print("\nevents [s]{:49}event-driven", "");
+  for (const SteppingRun& r : c.runs) fmt::print("{:>13}", fmt::format("dt {:.4g}", r.dt));
+  fmt::print("\n");
+  for (std::size_t i = 0; i < std::min(c.events.size(), printed_events); ++i) {
+    const ComparedEvent& e = c.events[i];
+    fmt::print("  {:<24} {:<30} {:>14.9f}", shortened((e.impact ? "impact: " : "") + e.cause, 24),
+               shortened(e.mode, 30), e.t);
+    for (const SteppingRun& r : c.runs)
+      fmt::print("{:>13}", std::isnan(r.times[i]) ? "-" : fmt::format("{:.6f}", r.times[i]));
+    fmt::print("\n");
+  }
+  if (c.events.size() > printed_events)
+    fmt::print("  ... and {} more (--json has all)\n", c.events.size() - printed_events);
+}
+
+std::string order_text(double order) {
+  return std::isnan(order) ? "none (the gaps are rounding)" : fmt::format("{:.2f}", order);
+}
+
+void print_comparison(const Scene& scene, const Comparison& c) {
+  fmt::print("{}: event-driven beside time stepping (Moreau), 0 to {:g} s\n",
+             scene.title.empty() ? scene.document->name() : scene.title, scene.end);
+  print_events(c);
+  fmt::print("\n{:>12} {:>8} {:>22} {:>24} {:>13}  {}\n", "dt [s]", "steps", "gap of positions [m]",
+             "of joint coordinates", "of events [s]", "modes");
+  for (const SteppingRun& r : c.runs) {
+    fmt::print("{:>12.6g} {:>8} {:>22} {:>24} {:>13.2e}  {}\n", r.dt, r.steps,
+               fmt::format("{:.3e} {}", r.position.size, shortened(r.position.what, 11)),
+               fmt::format("{:.3e} {}", r.coordinate.size, shortened(r.coordinate.what, 13)),
+               r.event_gap, r.modes_agree ? "agree" : "differ");
+    if (r.unconverged > 0)
+      fmt::print("{:>12} {} steps missed the solver's tolerance\n", "", r.unconverged);
+  }
+  fmt::print("{:>12} {:>8} {:>22} {:>24}\n", "order", "", order_text(c.position_order),
+             order_text(c.coordinate_order));
+  for (const SteppingRun& r : c.runs)
+    if (!r.modes_agree) fmt::print("dt {:.4g}: modes part at {}\n", r.dt, r.difference);
+  fmt::print(
+      "\nGaps are the largest over common times; the order is their least-squares slope over dt. "
+      "Modes\nagree if the sequences of what holds or slips are equal once modes shorter than {:g} "
+      "dt are left\nout (-). Time stepping changes its mode at the end of the first step in it.\n",
+      ignored_steps);
+}
+
+int compare_scene(const CompareArguments& a) {
+  const Scene scene = load_scene(a.scene, a.set);
+  const Comparison c = compare(scene, a.dt);
+  if (a.json)
+    fmt::print("{}\n", to_json(scene, c).dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    print_comparison(scene, c);
+  return 0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Command& chosen) {
+  auto a = std::make_shared<CompareArguments>();
+  CLI::App* c = app.add_subcommand("compare", "event-driven beside time stepping at several steps");
+  c->add_option("scene", a->scene, "scene file (YAML)")->required();
+  c->add_option("--set", a->set, "change a value of the scene: path=value")
+      ->take_all()
+      ->allow_extra_args(false);
+  c->add_option("--dt", a->dt, "steps of time stepping [s], a,b,c; default: four, each half")
+      ->delimiter(',');
+  c->add_flag("--json", a->json, "print the comparison as JSON");
+  c->callback([a, &chosen] { chosen = [a] { return compare_scene(*a); }; });
+}
+
+}  // namespace saltus::cli
