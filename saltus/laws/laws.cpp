@@ -136,8 +136,8 @@ Vec2 foot_on_ellipse(double px, double py, double a, double b) {
     const double next = u + n2 * (n - 1) / (X * X * p + Y * Y * q);
     if (!(next > u)) break;  // no further progress in floating point
     u = next;
-    // Squared, the next error is below rounding; of very flat ellipses 1/n is no longer straight.
-    if (n - 1 < 1e-8 && k < 1e4) break;
+    // Squared, the next error is below rounding; of flat ellipses 1/n is less straight.
+    if (n - 1 < 1e-8 && k < 100) break;
   }
   Vec2 foot(k * px / (k + u), py / (1 + u));
   // Put the result on the curve: the last rounding error would otherwise leave the set.
