@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "apps/saltus/modes_json.h"
 #include "apps/saltus/view_api.h"
 #include "saltus/base/error.h"
+#include "saltus/io/run_modes.h"
 
 namespace saltus::cli {
 
@@ -129,10 +131,29 @@ const TableSpec& find_table(const std::vector<TableSpec>& tables, const std::str
   return *found;
 }
 
+constexpr std::size_t most_stretches = 2000;  // of modes: more than a screen has pixels
+
+// The strip of modes instead of their tables; returns how many bytes it takes.
+std::size_t put_modes(const std::string& path, const RunReader& run, Json& info) {
+  info["modes"] = nullptr;
+  Json kept = Json::array();
+  for (Json& table : info["tables"])
+    if (table["name"] != "modes" && table["name"] != "causes" && table["name"] != "members")
+      kept.push_back(std::move(table));
+  info["tables"] = std::move(kept);
+  if (!has_modes(run)) return 0;
+  info["modes"] = modes_strip(read_modes(run, path), most_stretches);
+  return info["modes"].dump().size();
+}
+
 }  // namespace
 
 ReportData report_data(const std::string& path, const RunReader& run, std::size_t most_bytes) {
   ReportData data{.info = describe_run(path, run), .bytes = {}};
+  const std::size_t mode_bytes = put_modes(path, run, data.info);
+  if (mode_bytes >= most_bytes)
+    throw InputError(fmt::format("--size-cap: the modes of {} do not fit", path));
+  most_bytes -= mode_bytes;
   const auto tables = run.tables();
   const TableSpec &frames = find_table(tables, path, "frames"),
                   &contacts = find_table(tables, path, "contacts"),

@@ -38,6 +38,7 @@ class ViewApi {
   [[nodiscard]] HttpReply data(const HttpQuery& query);
   [[nodiscard]] HttpReply series(const HttpQuery& query);
   [[nodiscard]] HttpReply contacts(const HttpQuery& query);
+  [[nodiscard]] HttpReply modes(const HttpQuery& query);
   [[nodiscard]] HttpReply steer(const HttpQuery& query);
 
   std::mutex mutex_;

@@ -65,3 +65,28 @@ def picture(run: Run, ax: Any) -> Any:
     ax.set_aspect("equal", adjustable="datalim")
     ax.legend(fontsize="small")
     return ax
+
+
+def modes(run: Run, ax: Any) -> Any:
+    """A row for everything that held or slipped, in the order of its first appearance."""
+    changes = run.modes()
+    ax = _axes(ax)
+    ends = [c["t"] for c in changes[1:]] + [max(run["frames/t"][-1], changes[-1]["t"])]
+    rows: dict[str, int] = {}
+    for change in changes:
+        for name in change["holds"] + change["slips"]:
+            rows.setdefault(name, len(rows))
+    for status, colour in (("slips", "#e8b8ae"), ("holds", "#2f6fe0")):
+        for name, row in rows.items():
+            spans = [(c["t"], end - c["t"]) for c, end in zip(changes, ends) if name in c[status]]
+            label = status if not any(b.get_label() == status for b in ax.collections) else None
+            ax.broken_barh(spans, (row - 0.4, 0.8), facecolors=colour, label=label)
+    for i, change in enumerate(c for c in changes if c["impact"]):
+        ax.axvline(change["t"], color="0.2", lw=0.8, label=None if i else "impacts")
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_xlim(changes[0]["t"], ends[-1])
+    ax.set_xlabel("t [s]")
+    ax.set_title(run.header.get("title", ""))
+    ax.legend(fontsize="small")
+    return ax

@@ -210,6 +210,52 @@ class Run:
                  "force": impulse / self.header["dt"]}
                 for kind, a, b, feature, mode, gap, point, normal, impulse in zip(*columns)]
 
+    def modes(self) -> list[dict[str, Any]]:
+        """Changes of mode and impacts, in their order: t [s], causes (dicts of cause, at: a name
+        or None, and of an accumulation its end [s]), holds and slips (names of what does from then
+        on), impact, kinetic_before, kinetic_after [J], restitution_share. InputError: not recorded
+        (`output: {modes: true}`, or an event-driven run)."""
+        if "modes" not in self.tables:
+            self._file()
+            raise InputError("the run has no modes: record them with output.modes=true, or run "
+                             "with integrator.type=event-driven")
+        words, elements = self.header["causes"], self.header["elements"]
+        shapes = [s["name"] for s in self.header["shapes"]]
+
+        def rows(table: str, *columns: str) -> list[tuple[Any, ...]]:
+            return list(zip(*(self[f"{table}/{c}"][:].tolist() for c in columns)))
+
+        def name(kind: int, a: int, b: int, feature: int) -> str | None:
+            if kind == 1:
+                return elements[a]
+            point = f"#{feature}" if feature else ""
+            return f"contact {shapes[a]} - {shapes[b]}{point}" if kind == 0 else None
+
+        # Of a run that is being written the modes first: their causes and members are there.
+        changes = rows("modes", "t", "impact", "kinetic_before", "kinetic_after",
+                       "restitution_share", "cause_end", "member_end")
+        causes = rows("causes", "kind", "a", "b", "feature", "cause", "value")
+        members = rows("members", "kind", "a", "b", "feature", "status")
+        found, c, m = [], 0, 0
+        for t, impact, before, after, share, cause_end, member_end in changes:
+            found.append({
+                "t": t,
+                "causes": [{"cause": words[cause], "at": name(*place),
+                            **({"end": value} if words[cause] == "accumulation" else {})}
+                           for *place, cause, value in causes[c:cause_end]],
+                "holds": [name(*place) for *place, status in members[m:member_end] if status == 1],
+                "slips": [name(*place) for *place, status in members[m:member_end] if status == 2],
+                "impact": bool(impact), "kinetic_before": before, "kinetic_after": after,
+                "restitution_share": share})
+            c, m = cause_end, member_end
+        return found
+
+    def plot_modes(self, ax: Any = None) -> Any:
+        """With matplotlib: for each element and contact when it held (dark) and slipped (light),
+        impacts as lines. Returns the axes."""
+        from . import plotting
+        return plotting.modes(self, ax)
+
     def plot(self, *names: str, ax: Any = None) -> Any:
         """With matplotlib: the paths and the last posture seen from above (from the side where the
         model is not planar), or the named series over time. Returns the axes."""

@@ -5,6 +5,7 @@
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/geometry/hull.h"
+#include "saltus/io/run_header.h"
 
 namespace saltus {
 
@@ -159,9 +160,7 @@ Json header_json(const Scene& scene, const System& system) {
   j["supports"] = m.supports.size();
   j["contact_laws"] = m.contact_laws.size();
   j["integrator"] = scene.events ? EventDriven::name : MoreauMidpoint::name;
-  j["elements"] = Json::array();
-  for (int k = 0; k < count(m.slots.size()); ++k)
-    j["elements"].push_back(m.name_of({k, -1, -1, 0}));
+  describe_elements(m, system.actuation, j);
   j["causes"] = Json::array();
   for (int k = 0; k <= static_cast<int>(Cause::accumulation); ++k)
     j["causes"].push_back(name_of(static_cast<Cause>(k)));

@@ -17,6 +17,7 @@ import { Exporter } from "./ui/exporter";
 import { openHelp } from "./ui/help";
 import { listenToKeys } from "./ui/keys";
 import { openPicker } from "./ui/picker";
+import { ModeStrip } from "./ui/mode_strip";
 import { defaultPlots, Plots } from "./ui/plots";
 import { keepTheme, startTheme, toggleTheme } from "./ui/theme";
 import { Timeline } from "./ui/timeline";
@@ -64,6 +65,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
   const player = new Player(store, runs, complain);
   const plots = new Plots(store, runs, player);
   const timeline = new Timeline(store, lead, player);
+  const modes = new ModeStrip(store, lead, player);
   const transport = new Transport(store, lead, player);
   const stage = h("div", { class: "stage" }, view.canvas);
   const fit = (): void => {
@@ -81,6 +83,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
   };
   const slow = throttle(1000, () => {
     void timeline.load().catch(complain);
+    void modes.load().catch(complain);
     plots.reload();
     view.showTrails();
     side.showDetails();
@@ -114,7 +117,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
       {},
       header,
       h("div", { class: "middle" }, h("div", { class: "left" }, toolbar.element, stage), side.element),
-      h("footer", {}, transport.element, timeline.element),
+      h("footer", {}, transport.element, timeline.element, modes.element),
     ),
     ...(source.embedded ? [details(info)] : []),
   );
@@ -133,11 +136,12 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
 
   listenToKeys(store, player, { fit, picture, addPlot: () => openPicker(store, runs[0]!) });
   void timeline.load().catch(complain);
+  void modes.load().catch(complain);
   if (store.state.followEnd) store.set({ time: player.end });
   void live.watch();
 
   let firstFrame = 0;
-  installHook(store, runs, view, player, plots, exporter, () => firstFrame);
+  installHook(store, runs, view, player, plots, exporter, modes, () => firstFrame);
   const loop = (now: number): void => {
     requestAnimationFrame(loop);
     player.tick(now);

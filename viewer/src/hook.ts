@@ -5,9 +5,10 @@ import type { View } from "./scene/view";
 import type { Player } from "./state/player";
 import type { Store, ViewState } from "./state/store";
 import type { Exporter } from "./ui/exporter";
+import type { ModeStrip } from "./ui/mode_strip";
 import type { Plots } from "./ui/plots";
 
-export function installHook(store: Store, runs: Run[], view: View, player: Player, plots: Plots, exporter: Exporter, firstFrame: () => number): void {
+export function installHook(store: Store, runs: Run[], view: View, player: Player, plots: Plots, exporter: Exporter, modes: ModeStrip, firstFrame: () => number): void {
   const frame = async (run: number) => {
     const index = runs[run]!.frameAt(store.state.time);
     await runs[run]!.load(index);
@@ -27,6 +28,8 @@ export function installHook(store: Store, runs: Run[], view: View, player: Playe
       forcesOf(runs[run]!, await frame(run), { contacts: true, supports: true }).map((f) => ({ ...f, point: f.point.toArray(), force: f.force.toArray() })),
     /** What the plots hold. */
     curves: () => plots.plots.map((plot) => plot.curves.map((c) => ({ name: c.name, unit: c.unit, run: c.run, reduction: c.data.reduction, t: Array.from(c.data.t), y: Array.from(c.data.y) }))),
+    /** What the strip of modes shows; null: there is none. */
+    modes: () => modes.data,
     picture: async () => Array.from(new Uint8Array(await (await exporter.picture()).arrayBuffer())),
     get pictures() {
       return view.pictures;

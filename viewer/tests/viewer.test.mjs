@@ -228,6 +228,35 @@ test("a report opens from disk without a network", async () => {
   await report.context().close();
 });
 
+test("modes stand below the strip and lead to their times", async () => {
+  const worm = file("worm.h5");
+  saltus("run", "-q", "scenes/p3/fig-4-1.yaml", "--set", "integrator.type=event-driven", "--set", "time.step=0.01", "-o", worm);
+  saltus("report", worm, "-o", file("worm.html"));
+  assert.equal(await page.locator(".mode-strip").isVisible(), false); // the snake's run has none
+  const served = await serve("view", worm);
+  for (const address of [served.address, `file://${file("worm.html")}`]) {
+    const target = await open(address);
+    await until(target, () => window.saltusViewer.modes() !== null, "the modes");
+    const { modes, mode, from, to } = await target.evaluate(() => window.saltusViewer.modes());
+    assert.deepEqual(mode.map((m) => modes[m].name), ["{1}", "{}", "{2}", "{}", "{2}", "{}"]);
+    near(from[1], Math.PI / 2, 1e-10);
+    assert.equal(to.at(-1), 24);
+    const strip = target.locator(".mode-strip");
+    const box = await strip.boundingBox();
+    await target.mouse.move(box.x + (4.3 / 24) * box.width, box.y + 10); // {2} holds
+    const tip = await target.locator(".mode-tip").innerText();
+    for (const words of ["{2}", "4.027405", "holds: 2", "slips: 1", "slip 2"]) assert.ok(tip.includes(words), `${words}: ${tip}`);
+    await target.mouse.down();
+    await target.mouse.up();
+    near((await view(target)).time, 4.3, 24 / box.width);
+    // Two masses, small beside the way they go, and the colour of {1} at the strip's start.
+    assert.ok(find(await picture(target), isSnake).count > 30);
+    assert.deepEqual(target.faults, []);
+    await target.context().close();
+  }
+  served.stop();
+});
+
 test("a live run grows, pauses and steps", async () => {
   const live = await serve("run", "scenes/p0/pegs.yaml", "--set", "time.end=200", "--set", "metrics=[]", "-q", "--view");
   const watch = await open(live.address);

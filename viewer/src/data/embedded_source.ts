@@ -1,6 +1,6 @@
 // Rows that are part of the page: a report. The layout is written by apps/saltus/report_command.cpp.
 import type { ContactList, DataSource, Part, RowRange, Series, SeriesQuery, Status } from "./source";
-import type { Column, RunInfo, Table } from "./types";
+import type { Column, Modes, RunInfo, Table } from "./types";
 
 interface StoredColumn extends Column {
   at: number; // byte in the data
@@ -69,6 +69,10 @@ export class EmbeddedSource implements DataSource {
     for (let row = 0; row < a!.length; ++row) found.set(`${a![row]} ${b![row]} ${feature![row]}`, [a![row]!, b![row]!, feature![row]!]);
     const contacts = [...found.values()].sort((x, y) => x[0] - y[0] || x[1] - y[1] || x[2] - y[2]);
     return { contacts, complete: true, full: false };
+  }
+
+  async modes(): Promise<Modes | null> {
+    return this.stored.modes ?? null;
   }
 
   async status(): Promise<Status> {

@@ -1,6 +1,6 @@
 // Rows from the local server, as little-endian doubles.
 import type { ContactList, DataSource, Part, RowRange, Series, SeriesQuery, Status } from "./source";
-import type { RunInfo } from "./types";
+import type { Modes, RunInfo } from "./types";
 
 type Query = Record<string, string | number | undefined>;
 
@@ -52,6 +52,10 @@ export class HttpSource implements DataSource {
 
   async contacts(run: number): Promise<ContactList> {
     return (await (await ask("contacts", { run })).json()) as ContactList;
+  }
+
+  async modes(run: number): Promise<Modes | null> {
+    return (await (await ask("modes", { run })).json()) as Modes | null;
   }
 
   async status(): Promise<Status> {

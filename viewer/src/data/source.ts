@@ -1,5 +1,5 @@
 // Where rows come from: a local server (HttpSource) or the page itself (EmbeddedSource).
-import type { RunInfo, Summary } from "./types";
+import type { Modes, RunInfo, Summary } from "./types";
 
 export interface RowRange {
   first: number;
@@ -53,6 +53,8 @@ export interface DataSource {
   series(run: number, query: SeriesQuery, points: number): Promise<Series>;
   /** Each call searches further. */
   contacts(run: number): Promise<ContactList>;
+  /** null: the run records none. */
+  modes(run: number): Promise<Modes | null>;
   status(): Promise<Status>;
   steer(what: "pause" | "resume" | "step"): Promise<void>;
 }

@@ -28,6 +28,29 @@ export interface Shape {
   triangles?: number[]; // three vertices each
 }
 
+type Triple = [number, number, number];
+
+/** Between points of two bodies; -1: the world. */
+export interface Spring {
+  name: string;
+  a: number;
+  b: number;
+  point_a: Triple; // in the body [m]
+  point_b: Triple;
+  length: number; // natural, where it is not driven [m]
+}
+
+export interface Runner {
+  name: string;
+  body: number;
+  point: Triple; // in the body [m]
+  direction: Triple; // forward, unless it is steered
+  normal: Triple;
+  edge: boolean; // no side slip
+  scales: boolean; // slides forward only
+  steered: boolean;
+}
+
 export interface Header {
   title: string;
   description?: string;
@@ -38,10 +61,23 @@ export interface Header {
   coordinates: string[];
   shapes: Shape[];
   supports: number; // how many there are
+  springs?: Spring[]; // files of older versions have none
+  runners?: Runner[];
 }
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Summary = { [key: string]: Json } | null; // null: the run has not ended
+
+/** Times in one mode, and impacts; of very many the longest. */
+export interface Modes {
+  modes: { name: string; holds: string; slips: string }[];
+  from: number[]; // [s]
+  to: number[];
+  mode: number[];
+  cause: string[];
+  impacts: number[]; // [s]
+  left_out: { stretches: number; impacts: number };
+}
 
 export interface RunInfo {
   name: string;
@@ -53,6 +89,7 @@ export interface RunInfo {
   decimated?: string; // in a report: what was left out, in words
   stride?: number; // and one in how many frames it holds
   reporter?: string; // and what made it
+  modes?: Modes | null; // and the modes
 }
 
 export const findTable = (run: RunInfo, name: string): Table | undefined =>

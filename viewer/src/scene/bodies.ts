@@ -2,7 +2,7 @@
 // few draw calls.
 import * as THREE from "three";
 import type { Header, Pose, Shape } from "../data/types";
-import { detailFor, shapeGeometry } from "./geometry";
+import { detailFor, pointRadius, shapeGeometry } from "./geometry";
 
 interface Group {
   mesh: THREE.InstancedMesh;
@@ -31,15 +31,21 @@ export function poseMatrix(pose: ArrayLike<number>, i: number, out: Float64Array
   out[at + 11] = pose[p + 2]!;
 }
 
-/** Shapes to draw: those of moving bodies, and a box for a body that has none. Boxes differ, so that
- * bodies in one place can be told apart. */
-function movingShapes(header: Header, size: number): Shape[] {
+/** Shapes to draw: those of moving bodies; a body that has none is a ball where springs hold it (a
+ * point mass), nothing without mass (a link), else a box. Boxes differ, so that bodies in one place
+ * can be told apart. */
+function movingShapes(header: Header, size: number, radius: number): Shape[] {
   const shapes = header.shapes.filter((shape) => shape.body >= 0);
   const dressed = new Set(shapes.map((shape) => shape.body));
   const pose: Pose = [0, 0, 0, 1, 0, 0, 0];
   const sides = [size, 0.6 * size, 0.36 * size];
+  const sprung = new Set((header.springs ?? []).flatMap((spring) => [spring.a, spring.b]));
   header.bodies.forEach((body, i) => {
-    if (dressed.has(i)) return;
+    if (dressed.has(i) || body.mass === 0) return;
+    if (sprung.has(i)) {
+      shapes.push({ name: body.name, body: i, type: "sphere", pose, radius });
+      return;
+    }
     const half_size: [number, number, number] = [sides[i % 3]!, sides[(i + 1) % 3]!, sides[(i + 2) % 3]!];
     shapes.push({ name: body.name, body: i, type: "box", pose, half_size });
   });
@@ -53,7 +59,7 @@ export class Bodies {
 
   constructor(header: Header, colour: string, opacity: number, size: number) {
     const kinds = new Map<string, Shape[]>();
-    for (const shape of movingShapes(header, 0.06 * size)) {
+    for (const shape of movingShapes(header, 0.06 * size, pointRadius(header, size))) {
       const key = JSON.stringify([shape.type, shape.radius, shape.half_length, shape.half_size, shape.vertices]);
       kinds.set(key, [...(kinds.get(key) ?? []), shape]);
     }

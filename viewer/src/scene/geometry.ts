@@ -1,6 +1,6 @@
 // The solid of a shape, in the shape's own frame.
 import * as THREE from "three";
-import type { Shape } from "../data/types";
+import type { Header, Shape } from "../data/types";
 
 /** Fewer facets when there are many bodies. */
 export interface Detail {
@@ -64,6 +64,12 @@ export function shapeGeometry(shape: Shape, detail: Detail, pegHeight: number): 
     default:
       return null;
   }
+}
+
+/** Radius of a point mass: small against the scene and against its springs [m]. */
+export function pointRadius(header: Header, size: number): number {
+  const lengths = (header.springs ?? []).map((s) => s.length).filter((l) => l > 0);
+  return Math.min(0.03 * size, 0.14 * Math.min(...lengths, Infinity));
 }
 
 /** Largest distance of a shape's surface from its origin; 0 when it has no end. */

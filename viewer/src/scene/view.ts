@@ -8,6 +8,7 @@ import { Arrows, forcesOf } from "./arrows";
 import { Bodies } from "./bodies";
 import type { Bounds } from "./bounds";
 import { Cameras } from "./cameras";
+import { Elements } from "./elements";
 import { Quality } from "./quality";
 import { palette, RUN_COLOURS, TRAIL_COLOURS } from "./palette";
 import { Surroundings } from "./surroundings";
@@ -16,6 +17,7 @@ import { Trails } from "./trails";
 interface Layer {
   run: Run;
   bodies: Bodies;
+  elements: Elements;
   arrows: Arrows;
   trails: Trails;
   frame: Frame | undefined; // drawn last
@@ -97,7 +99,10 @@ export class View {
     this.renderer.setPixelRatio(this.share * Math.min(2, window.devicePixelRatio));
     this.renderer.setSize(width, height, false);
     this.cameras.resize(width, height);
-    for (const layer of this.layers) layer.trails.resize(width, height);
+    for (const layer of this.layers) {
+      layer.trails.resize(width, height);
+      layer.elements.resize(width, height);
+    }
     this.dirty = true;
   }
 
@@ -132,12 +137,13 @@ export class View {
     const layer: Layer = {
       run,
       bodies: new Bodies(run.info.header, colour, opacity, this.bounds.size),
+      elements: new Elements(run.info.header, colour, opacity, this.bounds.size),
       arrows: new Arrows(0.006 * this.bounds.size, count === 1 ? 1 : 1 - 0.4 * index),
       trails: new Trails(run, TRAIL_COLOURS[index]!, 0.9, () => this.invalidate()),
       frame: undefined,
     };
     layer.bodies.object.visible = false;
-    this.scene.add(layer.bodies.object, layer.arrows.object, layer.trails.object);
+    this.scene.add(layer.bodies.object, layer.elements.object, layer.arrows.object, layer.trails.object);
     return layer;
   }
 
@@ -152,6 +158,7 @@ export class View {
     layer.frame = frame;
     layer.bodies.object.visible = true;
     layer.bodies.update(frame.pose);
+    layer.elements.update(frame.pose);
     layer.arrows.update(forcesOf(layer.run, frame, state), this.metresPerNewton);
     if (leads && state.follow) this.cameras.follow(this.followed(layer.run, frame));
   }

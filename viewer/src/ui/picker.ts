@@ -1,7 +1,7 @@
 // The dialog that chooses a series: table, column, component, and for contacts which contact.
 import type { Run } from "../data/run";
 import type { ContactList, ContactPick } from "../data/source";
-import type { Column } from "../data/types";
+import type { Column, Table } from "../data/types";
 import type { PlotSpec, Store } from "../state/store";
 import { h, option } from "./dom";
 import { energies } from "./plots";
@@ -22,9 +22,12 @@ function picks({ contacts }: ContactList): ContactPick[] {
   return [...pairs.values()].flatMap((list) => (list.length === 2 ? list.slice(0, 1) : list)).slice(0, MOST_COMPONENTS);
 }
 
+/** Rows of the others belong to rows of these. */
+const overTime = ({ name, columns }: Table): boolean => name === "contacts" || columns.some((c) => c.name === "t");
+
 export function openPicker(store: Store, run: Run): void {
   const { info } = run;
-  const table = h("select", { id: "pick-table" }, ...info.tables.map((t) => option(t.name)));
+  const table = h("select", { id: "pick-table" }, ...info.tables.filter(overTime).map((t) => option(t.name)));
   const contact = h("select", { id: "pick-contact" });
   const column = h("select", { id: "pick-column" });
   const component = h("select", { id: "pick-component" });
