@@ -66,7 +66,8 @@ TEST(ModeSequence, DifferentModesPartWhereTheyDiffer) {
   EXPECT_EQ(match.second_stop, 2);
 }
 
-// The trembling about v = 0 is of the order of a step: halving it halves the error.
+// The trembling about v = 0 is of the order of a step, and so is the error: about half of it, with
+// scatter from where in a step a mass is released.
 TEST(ExplicitLaw, ComesToTheReferenceInFirstOrder) {
   const struct {
     const char* name;
@@ -75,11 +76,11 @@ TEST(ExplicitLaw, ComesToTheReferenceInFirstOrder) {
                {"p3/fig-4-6.yaml", Vec{{10.76417866, 10.09291715, 8.94055259}}}};
   for (const auto& c : cases) {
     const Scene s = scene(c.name);
-    const double coarse = (by_explicit_law(s, 2e-3) - c.expected).cwiseAbs().maxCoeff();
-    const double fine = (by_explicit_law(s, 2.5e-4) - c.expected).cwiseAbs().maxCoeff();
-    std::printf("      %s: %.3e at 2e-3 s, %.3e at 2.5e-4 s\n", c.name, coarse, fine);
-    EXPECT_LT(fine, 1e-3) << c.name;
-    EXPECT_LT(fine, 0.25 * coarse) << c.name;  // an eighth, were it exactly first order
+    for (const double dt : {2e-3, 1e-3, 2.5e-4, 1e-4}) {
+      const double error = (by_explicit_law(s, dt) - c.expected).cwiseAbs().maxCoeff();
+      std::printf("      %s: %.3e at dt = %g s\n", c.name, error, dt);
+      EXPECT_LT(error, dt) << c.name;
+    }
   }
 }
 
@@ -97,10 +98,10 @@ TEST(ExplicitLaw, RefusesOtherModelsByName) {
             std::string::npos);
 }
 
-TEST(Compare, MoreauComesToTheEventsInFirstOrder) {
+TEST(Compare, MoreauComesToTheEvents) {
   const Comparison c = compare(scene("p3/fig-4-1.yaml"), {});
   ASSERT_EQ(c.runs.size(), 4U);
   for (const SteppingRun& r : c.runs) EXPECT_TRUE(r.modes_agree) << r.dt << ": " << r.difference;
-  EXPECT_GT(c.position_order, 0.8);
+  EXPECT_GT(c.position_order, 1.5);  // 1.95: second order but for the steps with events
   EXPECT_LT(c.runs.back().position.size, 0.3 * c.runs.front().position.size);
 }
