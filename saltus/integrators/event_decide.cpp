@@ -53,8 +53,7 @@ Law law_of_element(const Model& m, const Element& e) {
   if (e.kind == Element::Kind::normal) return Unilateral{};
   const FrictionSet& s = e.set[0];
   if (s.rows == 1) return Interval{-s.forward, s.backward};
-  return GivenLoad{s.forward, s.lateral, s.backward,
-                   s.hu ? SlipRule::hu : SlipRule::normal_cone};
+  return GivenLoad{s.forward, s.lateral, s.backward, s.hu ? SlipRule::hu : SlipRule::normal_cone};
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ class EventIntegrator {
     ContactKey key;              // their key
     double value = 0;            // positive: as it should be
     double band = 0;             // values within it are zero
+    int place = -1;              // in the list of guards; of elements
     [[nodiscard]] bool same(const Guard& o) const {
       return kind == o.kind && element == o.element && set == o.set && key == o.key;
     }
@@ -78,6 +79,10 @@ class EventIntegrator {
     double t = 0;
     Vec q, v;
     std::vector<std::int32_t> turns;
+  };
+  struct Bracket {  // a guard is above `level` at low and not at high
+    Guard guard;
+    double level = 0, low = 0, high = 0;
   };
   struct Crossing {
     double t = 0;
@@ -107,9 +112,9 @@ class EventIntegrator {
   bool guards_on_step(double t, std::vector<Guard>& out);
   [[nodiscard]] double limit_gap(const Instant& at, const Element& e) const;
   [[nodiscard]] std::optional<Crossing> first_crossing(double t, double t_next);
-  [[nodiscard]] std::optional<Crossing> cross(const Guard& like);
+  [[nodiscard]] std::optional<Bracket> bracket(const Guard& like);
+  [[nodiscard]] Crossing first_zero(std::vector<Bracket>& all);
   [[nodiscard]] double value_on_step(const Guard& guard, double t);
-  [[nodiscard]] double root(const Guard& guard, double level, double low, double high);
   [[nodiscard]] bool polish(Crossing& crossing, double& t, Vec& y);
   [[nodiscard]] bool was_positive(const Guard& guard) const;
   [[nodiscard]] static const Guard* find(const std::vector<Guard>& list, const Guard& like);

@@ -18,11 +18,16 @@ constexpr int root_iterations = 80;
 
 }  // namespace
 
+// Guards of elements have the same place in every list of one mode; those of open contacts follow,
+// sorted by key.
 const EventIntegrator::Guard* EventIntegrator::find(const std::vector<Guard>& list,
                                                     const Guard& like) {
-  const auto at =
-      std::find_if(list.begin(), list.end(), [&](const Guard& g) { return g.same(like); });
-  return at != list.end() ? &*at : nullptr;
+  if (like.element >= 0)
+    return like.place < static_cast<int>(list.size()) ? &list[like.place] : nullptr;
+  const auto at = std::lower_bound(
+      list.begin(), list.end(), like,
+      [](const Guard& g, const Guard& l) { return g.element >= 0 || g.key < l.key; });
+  return at != list.end() && at->key == like.key ? &*at : nullptr;
 }
 
 bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
@@ -56,13 +61,12 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
       }
     }
   }
+  for (int i = 0; i < static_cast<int>(out.size()); ++i) out[i].place = i;
   if (model_.contact_laws.empty()) return true;
   finder_.find(model_, dynamics_.work(), 0.1 * scales_.length, found_);
   for (const Contact& c : found_) {
-    const bool closed =
-        std::any_of(mode_.elements.begin(), mode_.elements.end(),
-                    [&](const Element& e) { return e.is_contact() && e.closed && e.key == c.key; });
-    if (!closed)
+    const Element* e = find_contact(mode_, c.key);
+    if (!e || !e->closed)
       out.push_back({GuardKind::gap, -1, -1, c.key, c.point.gap / scales_.length, bands_.gap});
   }
   return true;
@@ -90,33 +94,8 @@ double EventIntegrator::value_on_step(const Guard& guard, double t) {
   return g ? g->value : 0.1;
 }
 
-// The zero of guard - level between low (above it) and high (below it): bisection with secants
-// (Illinois), to the last bit of t.
-double EventIntegrator::root(const Guard& guard, double level, double low, double high) {
-  double a = low, b = high;
-  double fa = value_on_step(guard, a) - level, fb = value_on_step(guard, b) - level;
-  if (fa <= 0) return a;
-  for (int i = 0; i < root_iterations && fb != 0; ++i) {
-    double t = a + (b - a) * fa / (fa - fb);
-    if (i % 4 == 3 || !(t > a && t < b)) t = 0.5 * (a + b);
-    if (t <= a || t >= b) break;
-    const double f = value_on_step(guard, t) - level;
-    if (f > 0) {
-      a = t;
-      fa = f;
-      fb *= i % 4 == 2 ? 1 : 0.5;
-    } else {
-      b = t;
-      fb = f;
-      fa *= i % 4 == 2 ? 1 : 0.5;
-    }
-    if (b - a <= 2e-16 * std::max(1.0, std::abs(b))) break;
-  }
-  return b;
-}
-
-// The first zero of one guard over the samples of a step.
-std::optional<EventIntegrator::Crossing> EventIntegrator::cross(const Guard& like) {
+// Where over the samples of a step a guard has its first zero.
+std::optional<EventIntegrator::Bracket> EventIntegrator::bracket(const Guard& like) {
   const auto at = [&](std::size_t k) {
     const Guard* g = find(samples_[k], like);
     return g ? g->value : 0.1;
@@ -124,14 +103,11 @@ std::optional<EventIntegrator::Crossing> EventIntegrator::cross(const Guard& lik
   const bool leaves =
       like.element < 0 && std::find(leaving_.begin(), leaving_.end(), like.key) != leaving_.end();
   bool armed = !leaves && at(0) > like.band;
-  if (like.band == 0 && at(0) <= 0) return Crossing{sample_times_[0], like, 0};
-  const auto crossing = [&](double level, double low, double high) {
-    return Crossing{root(like, level, low, high), like, level};
-  };
+  if (like.band == 0 && at(0) <= 0) return Bracket{like, 0, sample_times_[0], sample_times_[0]};
   for (std::size_t k = 1; k < samples_.size(); ++k) {
     const double g = at(k), low = sample_times_[k - 1], high = sample_times_[k];
     if (armed) {
-      if (g <= 0) return crossing(0, low, high);
+      if (g <= 0) return Bracket{like, 0, low, high};
       if (k + 1 < samples_.size()) {  // a dip between samples
         const double before = at(k - 1), after = at(k + 1);
         const double bend = before - 2 * g + after;
@@ -140,7 +116,7 @@ std::optional<EventIntegrator::Crossing> EventIntegrator::cross(const Guard& lik
           const double dip = sample_times_[k] + shift * (high - low);
           if (g - 0.125 * (before - after) * (before - after) / bend < 0.1 * g &&
               value_on_step(like, dip) <= 0)
-            return crossing(0, shift < 0 ? low : sample_times_[k], dip);
+            return Bracket{like, 0, shift < 0 ? low : sample_times_[k], dip};
         }
       }
       continue;
@@ -154,11 +130,52 @@ std::optional<EventIntegrator::Crossing> EventIntegrator::cross(const Guard& lik
     // It went below before it was seen above: look closer, from the start on.
     for (int j = 12; j >= 1; --j) {
       const double t = low + (high - low) * std::ldexp(1.0, -j);
-      if (value_on_step(like, t) > enough) return crossing(0, t, high);
+      if (value_on_step(like, t) > enough) return Bracket{like, 0, t, high};
     }
-    return crossing(-like.band, low, high);
+    return Bracket{like, -like.band, low, high};
   }
   return std::nullopt;
+}
+
+// The first zero of all: bisection with the secant of whichever guard comes first, all guards at
+// once, since one evaluation tells them all; to the last bit of t.
+EventIntegrator::Crossing EventIntegrator::first_zero(std::vector<Bracket>& all) {
+  const auto by_end = [](const Bracket& x, const Bracket& y) { return x.high < y.high; };
+  double b = std::min_element(all.begin(), all.end(), by_end)->high, a = here_.t;
+  std::erase_if(all, [&](const Bracket& k) { return k.low > b; });
+  for (const Bracket& k : all) a = k.low > a && k.high == b ? k.low : a;
+  const auto values = [&](double t, std::vector<double>& out) {
+    const bool good = guards_on_step(t, guard_scratch_);
+    out.resize(all.size());
+    bool crossed = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Guard* g = good ? find(guard_scratch_, all[i].guard) : nullptr;
+      out[i] = (!good ? -1 : g ? g->value : 0.1) - all[i].level;
+      crossed = crossed || (t >= all[i].low && out[i] <= 0);
+    }
+    return crossed;
+  };
+  std::vector<double> fa, fb, f;
+  (void)values(b, fb);
+  if (a == b || values(a, fa)) return {a, all.front().guard, all.front().level};
+  for (int i = 0; i < root_iterations; ++i) {
+    double t = b;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (fb[k] <= 0 && fa[k] > 0) t = std::min(t, a + (b - a) * fa[k] / (fa[k] - fb[k]));
+    if (i % 3 == 2 || !(t > a && t < b)) t = 0.5 * (a + b);
+    if (t <= a || t >= b || b - a <= 2e-16 * std::max(1.0, std::abs(b))) break;
+    if (values(t, f)) {
+      b = t;
+      fb = f;
+    } else {
+      a = t;
+      fa = f;
+    }
+  }
+  std::size_t first = 0;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (fb[k] <= 0 && (fb[first] > 0 || fa[k] < fa[first])) first = k;
+  return {b, all[first].guard, all[first].level};
 }
 
 std::optional<EventIntegrator::Crossing> EventIntegrator::first_crossing(double t, double t_next) {
@@ -170,12 +187,21 @@ std::optional<EventIntegrator::Crossing> EventIntegrator::first_crossing(double 
     sample_times_[k] = k < samples_per_step ? t + (t_next - t) * k / samples_per_step : t_next;
     if (!guards_on_step(sample_times_[k], samples_[k])) samples_[k].clear();
     for (const Guard& g : samples_[k])
-      if (g.element >= 0 ? k == 0 : !find(all, g)) all.push_back(g);
+      if (g.element >= 0 ? k == 0 : true) all.push_back(g);
   }
-  std::optional<Crossing> first;
+  // Open contacts come and go from sample to sample: each once.
+  const auto contacts =
+      std::find_if(all.begin(), all.end(), [](const Guard& g) { return g.element < 0; });
+  std::stable_sort(contacts, all.end(),
+                   [](const Guard& x, const Guard& y) { return x.key < y.key; });
+  all.erase(std::unique(contacts, all.end(),
+                        [](const Guard& x, const Guard& y) { return x.key == y.key; }),
+            all.end());
+  std::vector<Bracket> found;
   for (const Guard& g : all)
-    if (const auto c = cross(g); c && (!first || c->t < first->t)) first = c;
-  return first;
+    if (const auto k = bracket(g)) found.push_back(*k);
+  if (found.empty()) return std::nullopt;
+  return first_zero(found);
 }
 
 // Steps to the crossing itself, and once more to where the guard then vanishes.

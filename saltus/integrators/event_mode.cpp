@@ -1,5 +1,6 @@
 #include "saltus/integrators/event_mode.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace saltus {
@@ -22,6 +23,13 @@ Status status_of(const Element& e) {
   for (int i = 0; i < e.sets; ++i)
     if (e.set[i].slips) return Status::slips;
   return Status::holds;
+}
+
+const Element* find_contact(const EventMode& mode, const ContactKey& key) {
+  const auto at = std::lower_bound(
+      mode.elements.begin(), mode.elements.end(), key,
+      [](const Element& e, const ContactKey& k) { return !e.is_contact() || e.key < k; });
+  return at != mode.elements.end() && at->key == key ? &*at : nullptr;
 }
 
 Vec2 slip_force(const FrictionSet& s, const Vec2& u) {
@@ -142,7 +150,8 @@ Element contact_element(const Model& model, const ContactKey& key, int law) {
   e.position = true;
   if (l.mu1 > 0 || l.mu2 > 0 || l.rolling > 0 || l.drilling > 0) {
     FrictionSet set = disc(1, 2, l.mu1, l.mu2, true);
-    // The rows are the velocity of b against a: where a carries the axes, its forward is their back.
+    // The rows are the velocity of b against a: where a carries the axes, its forward is their
+    // back.
     if (l.mu_back >= 0) (l.axes == FrictionAxes::a ? set.forward : set.backward) = l.mu_back;
     set.hu = l.rule == SlipRule::hu;
     add_set(e, set);

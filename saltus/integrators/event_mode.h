@@ -58,6 +58,9 @@ struct EventMode {
   std::vector<Element> elements;  // of slots in their order, then contacts sorted by key
 };
 
+// The element of a contact, or null.
+[[nodiscard]] const Element* find_contact(const EventMode& mode, const ContactKey& key);
+
 // The force of a slipping set, per unit of normal force where it is scaled, for a slip velocity u
 // (1 or 2 rows used); u = 0 is not allowed.
 [[nodiscard]] Vec2 slip_force(const FrictionSet& set, const Vec2& u);
