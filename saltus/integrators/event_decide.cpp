@@ -92,10 +92,8 @@ EventMode EventIntegrator::touching() {
   }
   finder_.find(model_, work_, touch * scales_.length, found_);
   for (const Contact& c : found_) {
-    const auto old =
-        std::find_if(mode_.elements.begin(), mode_.elements.end(),
-                     [&](const Element& e) { return e.is_contact() && e.key == c.key; });
-    Element e = old != mode_.elements.end() ? *old : contact_element(model_, c.key, c.law);
+    const Element* old = find_contact(mode_, c.key);
+    Element e = old ? *old : contact_element(model_, c.key, c.law);
     e.closed = true;
     trial.elements.push_back(e);
   }
