@@ -71,6 +71,10 @@ class Picture {
       of_[m] = static_cast<int>(nodes_.size());
       nodes_.push_back(node);
     }
+    // As in the viewer's strip: grey where nothing holds.
+    std::size_t used = 0;
+    for (const Mode& m : g.modes)
+      colours_.push_back(m.name == "{}" ? "#a4adb6" : colours[used++ % colours.size()]);
     for (const ModeTransition& t : g.transitions)
       if (shown(t)) most_ = std::max(most_, t.count);
   }
@@ -164,10 +168,10 @@ class Picture {
 
   std::string node(const Node& n) const {
     const Mode& m = graph_.modes[n.mode];
-    std::string s = fmt::format(
-        R"(<g><title>{}</title><circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}"/>)",
-        escaped(fmt::format("{}: {} times, {:.6g} s", m.name, m.count, m.duration)), n.at.x, n.at.y,
-        n.radius, colours[static_cast<std::size_t>(n.mode) % colours.size()]);
+    std::string s =
+        fmt::format(R"(<g><title>{}</title><circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}"/>)",
+                    escaped(fmt::format("{}: {} times, {:.6g} s", m.name, m.count, m.duration)),
+                    n.at.x, n.at.y, n.radius, colours_[n.mode]);
     if (n.mode == graph_.stretches.front().mode)
       s += fmt::format(
           R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="none" stroke="currentColor" stroke-width="1.5"/>)",
@@ -207,6 +211,7 @@ class Picture {
   const ModeGraph& graph_;
   std::vector<Node> nodes_;
   std::vector<int> of_;  // node of each mode; -1: left out
+  std::vector<const char*> colours_;
   double ring_ = 0;
   Point middle_;
   int most_ = 1;

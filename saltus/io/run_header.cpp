@@ -12,6 +12,13 @@ using Json = nlohmann::ordered_json;
 
 Json numbers(const Vec3& x) { return {x.x(), x.y(), x.z()}; }
 
+// The angle; null where it varies.
+Json steering_json(const Signal* signal) {
+  if (!signal) return 0.0;
+  const auto* constant = std::get_if<Constant>(signal);
+  return constant ? Json(constant->value) : Json(nullptr);
+}
+
 // The slots that have a mode; joints, edges and springs always hold.
 bool has_mode(BlockKind kind) {
   return kind == BlockKind::joint_friction || kind == BlockKind::joint_limit ||
@@ -84,7 +91,7 @@ void describe_elements(const Model& m, const Actuation& actuation, Json& header)
                                  {"normal", numbers(r.normal)},
                                  {"edge", r.edge},
                                  {"scales", r.scales},
-                                 {"steered", steering_of(actuation, i) != nullptr}});
+                                 {"steering", steering_json(steering_of(actuation, i))}});
   }
 }
 

@@ -44,11 +44,11 @@ export interface Runner {
   name: string;
   body: number;
   point: Triple; // in the body [m]
-  direction: Triple; // forward, unless it is steered
+  direction: Triple; // forward at steering angle 0
   normal: Triple;
   edge: boolean; // no side slip
   scales: boolean; // slides forward only
-  steered: boolean;
+  steering: number | null; // [rad] about the normal; null: it varies
 }
 
 export interface Header {

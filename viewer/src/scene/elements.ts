@@ -1,5 +1,5 @@
 // Springs as zigzags and runners as strokes that point forward, so that a worm of point masses can
-// be recognised. Steered runners have none: their angle is not recorded.
+// be recognised. Runners whose steering varies have none: their angle is not recorded.
 import * as THREE from "three";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
@@ -95,10 +95,11 @@ export class Elements {
 
   private drawRunners(pose: Float64Array): void {
     for (const runner of this.header.runners ?? []) {
-      if (runner.steered) continue;
+      if (runner.steering === null) continue;
       const at = this.place(pose, runner.body, runner.point);
-      const e = this.turn(pose, runner.body, runner.direction);
-      const g = this.turn(pose, runner.body, runner.normal).cross(e);
+      const normal = this.turn(pose, runner.body, runner.normal);
+      const e = this.turn(pose, runner.body, runner.direction).applyAxisAngle(normal, runner.steering);
+      const g = normal.cross(e);
       const r = this.radius;
       // Beside the mass, where it is seen from above and from the side.
       for (const s of [-1, 1]) {
