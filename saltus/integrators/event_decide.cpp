@@ -511,7 +511,7 @@ void EventIntegrator::pass_accumulation(EventMode& trial, ModeChange& change) {
     return;
   if (change.impact) impact_times_.push_back(here_.t);
   if (impact_times_.size() > 3) impact_times_.erase(impact_times_.begin());
-  std::vector<char> passed(trial.elements.size(), 0);
+  double slow = 0;
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
     const Element& e = trial.elements[i];
     const int row = now_.row[i];
@@ -519,7 +519,8 @@ void EventIntegrator::pass_accumulation(EventMode& trial, ModeChange& change) {
     const double speed = now_.gamma[row], back = -dynamics_.row_free()[row];
     if (!(speed > bands_.velocity * scales_.velocity) || !(back > 0)) continue;
     const double flight = 2 * speed / back;
-    if (!change.impact || speed > accumulation_speed * std::sqrt(back * scales_.length)) {
+    const double least = accumulation_speed * std::sqrt(back * scales_.length);
+    if (!change.impact || speed > least) {
       flight_ = std::min(flight_, 1.25 * flight);
       continue;
     }
@@ -531,16 +532,22 @@ void EventIntegrator::pass_accumulation(EventMode& trial, ModeChange& change) {
       continue;
     }
     change.causes.push_back({Cause::accumulation, e.place(), here_.t + flight / (1 - ratio)});
-    passed[i] = 1;
+    slow = std::max(slow, least);
   }
-  if (std::none_of(passed.begin(), passed.end(), [](char p) { return p != 0; })) return;
-  EventMode held = trial;  // what comes to rest: bilateral rows and the normals that are passed
+  if (slow == 0) return;
+  // With them rests whatever else touches and is as slow.
+  EventMode held = trial;
   for (std::size_t i = 0; i < held.elements.size(); ++i) {
-    held.elements[i].closed = passed[i] != 0;
-    for (FrictionSet& s : held.elements[i].set) s.slips = true;
+    Element& e = held.elements[i];
+    const int row = now_.row[i];
+    e.closed = row >= 0 && std::abs(now_.gamma[row]) <= slow;
+    for (int k = 0; k < e.sets; ++k)
+      e.set[k].slips = row < 0 || set_velocity(e.set[k], now_.gamma, row).norm() > slow;
   }
   if (dynamics_.prepare(here_.t, here_.q, here_.v, held, now_))
     (void)dynamics_.rest_rows(here_.t, held, here_.v, now_);
+  forward_kinematics(model_, here_.q, here_.v, work_);
+  change.kinetic_after = kinetic_energy(model_, here_.v, work_);
 }
 
 bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport& report) {
