@@ -68,7 +68,7 @@ int open_runner(const Model& model, const Workspace& w, int slot, const Law& law
   return row;
 }
 
-int open_contact(const Model& model, const Workspace& w, int k, Contact& c, const Law& law,
+int open_contact(const Model& model, const Workspace& w, int k, const Contact& c, const Law& law,
                  Assembly& out) {
   const ContactLaw& l = model.contact_laws[c.law];
   BlockSource from;
@@ -76,9 +76,8 @@ int open_contact(const Model& model, const Workspace& w, int k, Contact& c, cons
   from.a = model.shapes[c.key.a].body;
   from.b = model.shapes[c.key.b].body;
   const bool moments = l.rolling > 0 || l.drilling > 0;
-  const int row = out.open(law, from, 0, moments ? model.length_scale : 1), n = rows_of(law);
-  if (n > 1) c.tangent = tangent_of(model, w, c);
-  set_contact_rows(model, w, c, row, n, out);
+  const int row = out.open(law, from, 0, moments ? model.length_scale : 1);
+  set_contact_rows(model, w, c, row, rows_of(law), out);
   return row;
 }
 

@@ -15,9 +15,9 @@ int open_support(const Model& model, const Workspace& work, int slot, const Law&
 // Of a runner, steered by `angle`: across (an edge's slot) or along (a scale's).
 int open_runner(const Model& model, const Workspace& work, int slot, const Law& law, double angle,
                 Assembly& out);
-// Of Assembly::contacts[k]; sets its tangent.
-int open_contact(const Model& model, const Workspace& work, int k, Contact& contact, const Law& law,
-                 Assembly& out);
+// Of Assembly::contacts[k], with the tangent that it has.
+int open_contact(const Model& model, const Workspace& work, int k, const Contact& contact,
+                 const Law& law, Assembly& out);
 // The contact of a key as the configuration has it now; false when there is no such feature within
 // the margin.
 [[nodiscard]] bool contact_of_key(const Model& model, const Workspace& work, const ContactKey& key,

@@ -93,7 +93,7 @@ EventMode EventIntegrator::touching() {
   finder_.find(model_, work_, touch * scales_.length, found_);
   for (const Contact& c : found_) {
     const Element* old = find_contact(mode_, c.key);
-    Element e = old ? *old : contact_element(model_, c.key, c.law);
+    Element e = old ? *old : contact_element(model_, c.key, c.law, c.point.normal);
     e.closed = true;
     trial.elements.push_back(e);
   }
@@ -520,21 +520,23 @@ void EventIntegrator::pass_accumulation(EventMode& trial, ModeChange& change) {
     if (!(speed > bands_.velocity * scales_.velocity) || !(back > 0)) continue;
     const double flight = 2 * speed / back;
     const double least = accumulation_speed * std::sqrt(back * scales_.length);
-    if (!change.impact || speed > least) {
-      flight_ = std::min(flight_, 1.25 * flight);
-      continue;
+    flight_ = std::min(flight_, 1.25 * flight);
+    if (!change.impact || speed > least) continue;
+    // Of one bouncing contact the restitution tells the rest; else the last intervals do.
+    double left = flight / (1 - e.restitution);
+    if (e.restitution == 0) {
+      if (impact_times_.size() < 3) continue;
+      const double last = impact_times_[2] - impact_times_[1];
+      const double ratio = last / (impact_times_[1] - impact_times_[0]);
+      if (!(ratio < 1)) continue;
+      left = last * ratio / (1 - ratio);
     }
-    double ratio = e.restitution;
-    if (ratio == 0 && impact_times_.size() == 3)
-      ratio = (impact_times_[2] - impact_times_[1]) / (impact_times_[1] - impact_times_[0]);
-    if (!(ratio >= 0 && ratio < 1)) {
-      flight_ = std::min(flight_, 1.25 * flight);
-      continue;
-    }
-    change.causes.push_back({Cause::accumulation, e.place(), here_.t + flight / (1 - ratio)});
+    if (!(e.restitution < 1)) continue;
+    change.causes.push_back({Cause::accumulation, e.place(), here_.t + left});
     slow = std::max(slow, least);
   }
   if (slow == 0) return;
+  flight_ = infinity;
   // With them rests whatever else touches and is as slow.
   EventMode held = trial;
   for (std::size_t i = 0; i < held.elements.size(); ++i) {

@@ -19,13 +19,14 @@ constexpr double safety = 0.9, least_factor = 0.2, most_factor = 6;
 constexpr double least_step = 1e-13;
 
 // Statuses of an element in a byte of State: its Mode by the first set in the two lowest bits, then
-// one bit for each other set that slips, and
-// one for each that is moving.
+// one bit for each other set that slips, one
+// for the first that is moving, and two for the tangent's axis of a contact.
 unsigned char bits_of(const Element& e) {
   if (!e.present()) return 0;
   unsigned bits = e.sets == 0 ? 3U : e.set[0].slips ? 2U : 1U;  // Mode of solvers/inclusion.h
   for (int i = 1; i < e.sets; ++i) bits |= e.set[i].slips ? 2U << i : 0U;
-  for (int i = 0; i < e.sets; ++i) bits |= e.set[i].slips && e.set[i].moving ? 16U << i : 0U;
+  if (e.sets > 0 && e.set[0].slips && e.set[0].moving) bits |= 16U;
+  if (e.is_contact()) bits |= static_cast<unsigned>(e.tangent_axis) << 5;
   return static_cast<unsigned char>(bits);
 }
 
@@ -35,7 +36,7 @@ void restore(Element& e, unsigned bits, const double* Lambda) {
   for (int i = 0; i < e.sets; ++i) {
     FrictionSet& s = e.set[i];
     s.slips = i == 0 ? (bits & 3U) == 2U : (bits >> (i + 1) & 1U) != 0;
-    s.moving = (bits >> (i + 4) & 1U) != 0;
+    s.moving = i == 0 && (bits & 16U) != 0;  // of the others their speed will tell
     if (s.slips)
       s.direction = slip_direction(s, {Lambda[s.first], s.rows == 2 ? Lambda[s.first + 1] : 0});
   }
@@ -169,8 +170,9 @@ void EventIntegrator::resume_mode(const State& s) {
     restore(e, s.mode[e.slot], s.Lambda.data() + model_.slots[e.slot].row);
   for (const ContactImpulse& c : s.contacts) {
     int a = c.key.a, b = c.key.b;
-    Element e = contact_element(model_, c.key, model_.law_between(a, b));
+    Element e = contact_element(model_, c.key, model_.law_between(a, b), Vec3::UnitZ());
     restore(e, c.mode, c.Lambda.data());
+    e.tangent_axis = c.mode >> 5 & 3U;
     mode_.elements.push_back(e);
   }
   pace_ = s.pace > 0 ? s.pace : infinity;

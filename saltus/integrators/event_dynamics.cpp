@@ -23,6 +23,11 @@ constexpr double rank_threshold = 1e-11;
 // Contact features may wander this far off the surface within a stage, in length scales.
 constexpr double feature_margin = 0.05;
 
+// Axes with x along an inertial axis, y along the next.
+const std::array<Mat3, 3> turned_axes = {(Mat3() << 1, 0, 0, 0, 1, 0, 0, 0, 1).finished(),
+                                         (Mat3() << 0, 0, 1, 1, 0, 0, 0, 1, 0).finished(),
+                                         (Mat3() << 0, 1, 0, 0, 0, 1, 1, 0, 0).finished()};
+
 Law rows_only(int n) { return Bilateral{n}; }
 
 void add_power(Evaluation& out, Power kind, double watts) {
@@ -62,6 +67,9 @@ bool ModeDynamics::element_rows(const Workspace& w, double t, const Element& e, 
     at.key = e.key;
     at.law = e.law;
     if (!contact_of_key(model_, w, e.key, feature_margin * model_.length_scale, at)) return false;
+    at.tangent = e.tangent_axis < 3 ? in_plane(turned_axes[e.tangent_axis], at.point.normal)
+                 : e.rows > 1       ? tangent_of(model_, w, at)
+                                    : Vec3(Vec3::UnitX());
     open_contact(model_, w, 0, at, rows_only(e.rows), out);
     return true;
   }

@@ -140,7 +140,7 @@ EventMode static_elements(const Model& model) {
   return mode;
 }
 
-Element contact_element(const Model& model, const ContactKey& key, int law) {
+Element contact_element(const Model& model, const ContactKey& key, int law, const Vec3& normal) {
   const ContactLaw& l = model.contact_laws[law];
   Element e;
   e.kind = Element::Kind::normal;
@@ -156,6 +156,7 @@ Element contact_element(const Model& model, const ContactKey& key, int law) {
     set.hu = l.rule == SlipRule::hu;
     add_set(e, set);
     e.rows = 3;
+    if (l.mu1 == l.mu2 && !(l.mu_back >= 0)) normal.cwiseAbs().minCoeff(&e.tangent_axis);
   }
   if (l.rolling > 0 || l.drilling > 0) {
     add_set(e, disc(3, 2, l.rolling, l.rolling, true));

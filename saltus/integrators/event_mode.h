@@ -39,7 +39,10 @@ struct Element {
   int rows = 1;
   double compliance = 0;  // 1 / armature of a cut coordinate [1/kg]
   double restitution = 0;
-  bool closed = false;    // of a normal
+  bool closed = false;  // of a normal
+  // Which inertial axis T1 follows where friction is the same in all directions; 3: as the law
+  // says. The axes of a rolling body would turn over.
+  int tangent_axis = 3;
   bool position = false;  // kept at position level: not so edges and scales
   int sets = 0;
   std::array<FrictionSet, 3> set;
@@ -76,6 +79,7 @@ struct EventMode {
 
 // All elements of the model's slots; contacts come as they touch.
 [[nodiscard]] EventMode static_elements(const Model& model);
-[[nodiscard]] Element contact_element(const Model& model, const ContactKey& key, int law);
+[[nodiscard]] Element contact_element(const Model& model, const ContactKey& key, int law,
+                                      const Vec3& normal);
 
 }  // namespace saltus
