@@ -114,7 +114,7 @@ def test_parallel_displacement(summary):
 
 
 def test_tube_keeps_its_energy(summary):
-    s = summary("p3/tube", MOREAU)
+    s = summary("p3/tube", MOREAU, "time.step=1e-3")
     e = s["energy"]
     figure("energy [J]", e["kinetic"] + e["potential"], 0.5 * 4 * (0.25 + 0.04), 1e-6)
     figure("theta1 = theta2", s["metrics"]["theta1"], s["metrics"]["theta2"], 1e-15)

@@ -426,9 +426,9 @@ void EventIntegrator::judge(const EventMode& trial, std::vector<unsigned char>& 
       const FrictionSet& s = e.set[k];
       const Vec2 u = set_velocity(s, sample_.gamma, row), f = set_velocity(s, sample_.lambda, row);
       const double normal = e.kind == Element::Kind::normal ? sample_.lambda[row] : 1;
-      if (s.slips)
+      if (s.slips && !s.moving)  // what slid before the event slides after it
         look(k + 1, s.direction.dot(u) / scales_.velocity);
-      else
+      else if (!s.slips)
         look(k + 1, set_margin(s, normal, f, scales_.force));
     }
   }
@@ -440,7 +440,6 @@ void EventIntegrator::flip(EventMode& trial, const std::vector<unsigned char>& f
     Element& e = trial.elements[i];
     if ((flips[i] & 1U) != 0) {
       e.closed = !e.closed;
-      for (int k = 0; k < e.sets; ++k) e.set[k].slips = false;
       continue;
     }
     for (int k = 0; k < e.sets; ++k) {

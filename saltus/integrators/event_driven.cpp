@@ -222,7 +222,9 @@ bool EventIntegrator::stabilise(EventReport& report) {
     report.gap_drift = std::max({report.gap_drift, r.raw_joint_gap, r.raw_penetration});
   }
   if (!dynamics_.prepare(here_.t, here_.q, here_.v, mode_, now_)) return false;
-  report.drift = std::max(report.drift, dynamics_.rest_rows(here_.t, mode_, here_.v, now_));
+  const double drift = dynamics_.rest_rows(here_.t, mode_, here_.v, now_);
+  report.drift = std::max(report.drift, drift);
+  if (!(drift < 1e-3 * scales_.velocity)) return false;  // that is no drift: the row does not hold
   if (!dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_)) return false;
   note_slips();
   return true;
