@@ -17,7 +17,10 @@ struct ModePart {
 struct ModeMark {
   int part = -1;
   bool holds = false;  // else it slips
-  auto operator<=>(const ModeMark&) const = default;
+  bool operator==(const ModeMark&) const = default;
+  friend bool operator<(const ModeMark& a, const ModeMark& b) {
+    return a.part != b.part ? a.part < b.part : a.holds < b.holds;
+  }
 };
 
 struct ModeCause {
