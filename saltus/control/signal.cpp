@@ -126,8 +126,9 @@ struct NextBreak {
     // The zeros in the order of time: sin(omega t + phase) = 0 where |omega| t + sign phase = k pi.
     const double omega = std::abs(s.omega), phase = s.omega > 0 ? s.phase : -s.phase;
     const double k = std::floor((omega * t + phase) / pi);
-    for (double j = k;; ++j)
-      if (const double zero = (j * pi - phase) / omega; zero > reached(t)) return zero;
+    for (int j = 0; j < 4; ++j)
+      if (const double zero = ((k + j) * pi - phase) / omega; zero > reached(t)) return zero;
+    return never;  // zeros nearer to each other than times can be told apart
   }
   double operator()(const Square& s) const {
     const double n = periods(s, t);
@@ -192,12 +193,18 @@ double next_break(const Signal& signal, double t) { return std::visit(NextBreak{
 
 double mean(const Signal& signal, double t0, double t1) {
   if (reached(next_break(signal, t0)) >= t1) return value(signal, 0.5 * (t0 + t1));
-  double sum = 0;
-  for (double a = t0; a < t1;) {
+  constexpr int most = 1000;  // pieces; of more a sample tells as much
+  double sum = 0, a = t0;
+  for (int i = 0; i < most && a < t1; ++i) {
     double b = next_break(signal, a);
     if (reached(b) >= t1) b = t1;
     sum += (b - a) * value(signal, 0.5 * (a + b));
     a = b;
+  }
+  if (a < t1) {
+    sum = 0;
+    for (int i = 0; i < most; ++i) sum += value(signal, t0 + (i + 0.5) * (t1 - t0) / most);
+    return sum / most;
   }
   return sum / (t1 - t0);
 }
