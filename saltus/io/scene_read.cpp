@@ -116,7 +116,7 @@ void read_integrator(Fields& f, Scene& s) {
       f.choice("projection", 0, {"mass", "root-fixed", "none"}, "removal of drift"));
   if (f.choice("impact", 0, {"capped", "newton"}, "impact law") == 1) o.impact = NewtonImpact{};
   EventDriven e;
-  f.number("tolerance", e.tolerance, "", "event-driven: of a step, relative", {1e-15, 1e-3, false});
+  f.number("tolerance", e.tolerance, "", "event-driven: of a step, relative", {0, 1, true});
   f.integer("max_events", e.max_events, "event-driven: between two landings", 1);
   e.impact = o.impact;
   if (events) s.events = e;
