@@ -130,7 +130,7 @@ void bind_signals(nb::module_& m) {
                 new (self) Square(s);
               },
               "on"_a, "off"_a, "period"_a, "duty"_a = 0.5, "start"_a = 0.0,
-              "period and start [s], duty in (0, 1).");
+              "period and start [s], duty in (0, 1].");
   bind_values(square);
   auto bang = nb::class_<BangBang>(m, "BangBang", "values[k] from times[k] [s] on.")
                   .def(

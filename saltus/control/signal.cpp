@@ -172,7 +172,7 @@ struct Undefined {
   const char* operator()(const Square& s) const {
     if (!finite({s.on, s.off, s.start})) return "on, off and start";
     if (!(finite({s.period}) && s.period > 0)) return "period";
-    return s.duty > 0 && s.duty < 1 ? nullptr : "duty";
+    return s.duty > 0 && s.duty <= 1 ? nullptr : "duty";
   }
   const char* operator()(const BangBang& s) const { return samples(s.times, s.values); }
   const char* operator()(const Table& s) const { return samples(s.times, s.values); }

@@ -58,9 +58,8 @@ Signal read_signal_here(Fields& f) {
             h.number("on", s.on, "", "value in the first part of a period");
             h.number("off", s.off, "", "and in the rest");
             h.required().number("period", s.period, "s", "", positive);
-            h.number("duty", s.duty, "", "share of the first part, in (0, 1)", {0, 1, true});
+            h.number("duty", s.duty, "", "share of the first part, up to 1", {0, 1, true});
             h.number("start", s.start, "s", "of a period");
-            if (s.duty >= 1) throw h.error("duty", "expected a number in (0, 1)");
             signal = s;
           }},
          {"bang-bang",

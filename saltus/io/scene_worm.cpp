@@ -81,7 +81,8 @@ void read_signals(Fields& f, const char* key, const char* about, std::size_t n,
     if (!g.writing_schema()) signals.push_back(read);
   });
   if (!f.writing_schema() && !signals.empty() && signals.size() != n)
-    throw f.error(key, fmt::format("expected {} signals, got {}", n, signals.size()));
+    throw f.error(key,
+                  fmt::format("expected one signal each, {} in all, got {}", n, signals.size()));
 }
 
 void read_start(Fields& f, WormSpec& w) {
@@ -99,7 +100,8 @@ void read_start(Fields& f, WormSpec& w) {
                    1000000);
   const auto fits = [&](const std::vector<double>& x, std::size_t count, const char* key) {
     if (!x.empty() && x.size() != count)
-      throw f.error(key, fmt::format("expected {} numbers, got {}", count, x.size()));
+      throw f.error(key,
+                    fmt::format("expected one number each, {} in all, got {}", count, x.size()));
   };
   fits(w.positions, n, "positions");
   fits(w.velocities, n, "velocities");
@@ -143,7 +145,7 @@ void read_worm(Fields& f, WormScene& worm) {
   read_start(f, w);
   if (f.writing_schema() || w.planar) return;
   if (!worm.steering.empty() || f.has("runners") || f.has("tube"))
-    throw f.error("planar", "expected true: steering, runners and tube are of planar worms");
+    throw f.error("planar", "expected a planar worm: steering, runners and tube belong to those");
 }
 
 void add_worm_metrics(Scene& scene) {
