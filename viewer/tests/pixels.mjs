@@ -56,5 +56,5 @@ export function find(picture, accepts) {
 
 export const isSnake = (r, g, b) => g > r + 50 && g > 70 && Math.abs(g - b) < 60; // green-blue
 export const isOverlay = (r, g, b) => r > b + 40 && r > 150 && g > b && r - g > 10 && r - g < 120; // orange
-export const isStick = (r, g, b) => b > r + 100 && b > g + 60; // blue
+export const isClosed = (r, g, b) => r > b + 100 && g > b + 80 && r < g + 90; // yellow
 export const isSlip = (r, g, b) => r > g + 110 && r > b + 110; // red

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { csv, file, makeRun, open, python, saltus, seek, serve, tidy, until } from "./browser.mjs";
-import { decodePng, find, isOverlay, isSlip, isSnake, isStick } from "./pixels.mjs";
+import { decodePng, find, isClosed, isOverlay, isSlip, isSnake } from "./pixels.mjs";
 
 let pegs, server, page;
 
@@ -60,9 +60,9 @@ test("scrubs with the strip and steps with the keys", async () => {
 test("toggles forces: contacts and supports apart", async () => {
   await seek(page, 2);
   await page.evaluate(() => window.saltusViewer.set({ contacts: true, supports: false, trails: [] }));
-  assert.ok(find(await picture(page), isStick).count > 30, "arrows of contacts");
+  assert.ok(find(await picture(page), isClosed).count > 30, "arrows of contacts");
   await page.getByRole("button", { name: "forces of contacts (f)" }).click();
-  assert.equal(find(await picture(page), isStick).count, 0);
+  assert.equal(find(await picture(page), isClosed).count, 0);
   await page.getByRole("button", { name: "friction forces of the ground (g)" }).click();
   await page.evaluate(() => window.saltusViewer.set({ forceScale: 6 }));
   assert.ok(find(await picture(page), isSlip).count > 30, "arrows of supports");
