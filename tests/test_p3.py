@@ -181,7 +181,7 @@ def test_the_base_scenes_are_good(run, tmp_path):
     (WORM, "masses: [1, 1]", "masses: [1]", 4, "at least 2 numbers"),
     (WORM, "stiffness: 1", "stiffness: [1, 2]", 5, "one number or 1, got 2"),
     (WORM, "stiffness: 1", "scales: [0]", 5, "numbers of masses, 1 to 2, got 0"),
-    (WORM, "stiffness: 1", "tube: [1]", 3, "planar worms"),
+    (WORM, "stiffness: 1", "tube: [1]", 3, "a planar worm"),
     (SLEDGE, "v: [1, 0, 0]", "v: [-1, 0, 0]", 11, "runner 'rear'.*no backward motion"),
     (SLEDGE, "v: [1, 0, 0]", "v: [1, 0.5, 0]", 11, "runner 'rear'.*no side slip.*0.5 m/s"),
     (SLEDGE, "{name: rear, body: sledge", "{name: rear, body: slegde", 11, "no body is called 'slegde'"),
