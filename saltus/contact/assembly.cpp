@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "saltus/contact/elements.h"
+#include "saltus/contact/rows.h"
 #include "saltus/dynamics/kinematics.h"
 
 namespace saltus {
@@ -115,40 +116,26 @@ struct Assembler {
   const Workspace& w;
   Assembly& out;
 
-  // Opens a block of a slot, with its impulses of the last step.
-  int open(int slot, const Law& law, BlockSource from, double compliance = 0, double length = 1) {
+  // Gives the block that was just opened for a slot its impulses of the last step.
+  int warm(int slot, int row) {
     const BlockSlot& s = model.slots[slot];
-    from.slot = slot;
-    const int row = out.open(law, from, compliance, length);
     out.Lambda.segment(row, s.rows) = state.Lambda.segment(s.row, s.rows);
     return row;
   }
-
-  double length_of(const Coordinate& c) const { return c.rotational ? model.length_scale : 1; }
-
-  // A block on a joint coordinate, in the tree or cut.
-  int open_coordinate(int slot, const Law& law, int c, double sign, double compliance) {
-    const CoordinateRow r = coordinate_row(model, w, CoordinateIndex(c));
-    BlockSource from;
-    from.a = r.parent;
-    from.b = r.child;
-    from.velocity = r.velocity;
-    from.sign = sign;
-    const int row = open(slot, law, from, compliance, length_of(model.coordinates[c]));
-    if (r.velocity < 0) set_pair_row(w, from, sign * r.wrench, row, out);
-    return row;
+  int joint_row(int slot, const Law& law, int c, double sign, double compliance) {
+    return warm(slot, open_coordinate(model, w, slot, law, c, sign, compliance, out));
   }
 
   // Lambda = start - gain (gamma_E - gamma_S) as xi = gamma_E - gamma_S - start/gain + Lambda/gain.
   void impedance(int slot, const Law& law, const Impedance& z, int c) {
-    const int row = open_coordinate(slot, law, c, 1, 1 / z.gain);
+    const int row = joint_row(slot, law, c, 1, 1 / z.gain);
     out.b[row] = -terms[c].rate - z.start / z.gain;
   }
 
   void coordinate(int k, const BlockSlot& s) {
     const Coordinate& c = model.coordinates[s.index];
     if (c.dof.prescribed) {
-      const int row = open_coordinate(k, Bilateral{1}, s.index, 1, 0);
+      const int row = joint_row(k, Bilateral{1}, s.index, 1, 0);
       out.b[row] = -terms[s.index].prescribed_rate;
     } else if (terms[s.index].linear.gain > 0) {
       impedance(k, Bilateral{1}, terms[s.index].linear, s.index);
@@ -160,7 +147,7 @@ struct Assembler {
   }
   void joint_friction(int k, const BlockSlot& s) {
     const double most = model.coordinates[s.index].dof.friction * dt;
-    open_coordinate(k, Interval{-most, most}, s.index, 1, 0);
+    joint_row(k, Interval{-most, most}, s.index, 1, 0);
   }
   void joint_limit(int k, const BlockSlot& s) {
     const Coordinate& c = model.coordinates[s.index];
@@ -168,51 +155,21 @@ struct Assembler {
     const double gap =
         upper ? c.dof.upper - terms[s.index].value : terms[s.index].value - c.dof.lower;
     if (gap > 0 && !(state.Lambda[s.row] > 0)) return;
-    open_coordinate(k, Unilateral{}, s.index, upper ? -1 : 1, 0);
+    joint_row(k, Unilateral{}, s.index, upper ? -1 : 1, 0);
   }
   void support(int k, const BlockSlot& s) {
     const SupportFriction& f = model.supports[s.index];
-    BlockSource from;
-    from.b = f.body;
     const double most = f.load * dt;
-    const int row = open(k, GivenLoad{f.mu1 * most, f.mu2 * most, f.mu_back * most, f.rule}, from);
-    const SE3& X = w.X[f.body];
-    const Vec3 arm = X.R * f.point, p = arm + X.r;
-    const Vec3 t1 = in_plane(X.R, f.normal), t2 = f.normal.cross(t1);
-    out.supports[s.index] = {0, p, p, f.normal};
-    out.support_tangent[s.index] = t1;
-    out.wrench_b.col(row) = join(t1, arm.cross(t1));
-    out.wrench_b.col(row + 1) = join(t2, arm.cross(t2));
+    const GivenLoad law{f.mu1 * most, f.mu2 * most, f.mu_back * most, f.rule};
+    warm(k, open_support(model, w, k, law, out));
   }
-  void cut(int k, const BlockSlot& s) {
-    const Cut& c = model.cuts[s.index];
-    BlockSource from;
-    from.a = c.parent;
-    from.b = c.child;
-    const bool turns = s.kind == BlockKind::cut_rotation;
-    const int row = open(k, Bilateral{s.rows}, from, 0, turns ? model.length_scale : 1);
-    Columns6 wrench;
-    if (turns)
-      cut_rotation_wrenches(model, w, c, wrench);
-    else
-      cut_translation_wrenches(model, w, c, wrench);
-    for (int i = 0; i < s.rows; ++i) set_pair_row(w, from, wrench.col(i), row + i, out);
-  }
-
   void runner(int k, const BlockSlot& s) {
     const Runner& r = model.runners[s.index];
-    BlockSource from;
-    from.b = r.body;
-    const RunnerRows rows = runner_rows(model, w, r, out.steering[s.index]);
-    if (s.kind == BlockKind::edge) {
-      const int row = open(k, Bilateral{1}, from);
-      out.wrench_b.col(row) = rows.across;
-      return;
-    }
+    Law law = Bilateral{1};
     // One row does for scales and friction: sliding forward it is -friction, at rest anything up.
-    const double most = r.scales ? infinity : r.friction * dt;
-    const int row = open(k, Interval{-r.friction * dt, most}, from);
-    out.wrench_b.col(row) = rows.along;
+    if (s.kind == BlockKind::scale)
+      law = Interval{-r.friction * dt, r.scales ? infinity : r.friction * dt};
+    warm(k, open_runner(model, w, k, law, out.steering[s.index], out));
   }
   // Springs and drags act by their impulse at the start velocity, which is in the free velocity;
   // the block is what their change adds, -gain (gamma_E - gamma_S).
@@ -221,28 +178,28 @@ struct Assembler {
     const double gain = implicit_gain(spring, dt);
     if (gain == 0) return;
     BlockSource from;
+    from.slot = k;
     from.a = spring.a;
     from.b = spring.b;
-    const int row = open(k, Bilateral{1}, from, 1 / gain);
+    const int row = out.open(Bilateral{1}, from, 1 / gain);
     set_pair_row(w, from, spring_row(w, spring).wrench, row, out);
-    out.Lambda[row] = 0;
   }
   void drag(int k, const BlockSlot& s) {
     const Drag& drag = model.drags[s.index];
     const double gain = implicit_gain(drag, dt);
     if (gain == 0) return;
     BlockSource from;
+    from.slot = k;
     from.b = drag.body;
-    const int row = open(k, Bilateral{s.rows}, from, 1 / gain);
+    const int row = out.open(Bilateral{s.rows}, from, 1 / gain);
     out.wrench_b.middleCols(row, s.rows) = drag_rows(w, drag).leftCols(s.rows);
-    out.Lambda.segment(row, s.rows).setZero();
   }
 
   void slot(int k) {
     const BlockSlot& s = model.slots[k];
     switch (s.kind) {
       case BlockKind::cut_translation:
-      case BlockKind::cut_rotation: cut(k, s); break;
+      case BlockKind::cut_rotation: warm(k, open_cut(model, w, k, out)); break;
       case BlockKind::coordinate: coordinate(k, s); break;
       case BlockKind::motor: motor(k, s); break;
       case BlockKind::joint_friction: joint_friction(k, s); break;
@@ -281,16 +238,10 @@ struct Assembler {
     c.Lambda.fill(0);
     const ContactImpulse* last = find_contact(state, c.key);
     if (c.point.gap > closed_gap && !(last && last->Lambda[0] > 0)) return;
-    const ContactLaw& law = model.contact_laws[c.law];
-    const Law set = law_of(law);
-    BlockSource from;
-    from.contact = k;
-    from.a = model.shapes[c.key.a].body;
-    from.b = model.shapes[c.key.b].body;
-    const bool moments = law.rolling > 0 || law.drilling > 0;
-    const int row = out.open(set, from, 0, moments ? model.length_scale : 1), n = rows_of(set);
+    const Law law = law_of(model.contact_laws[c.law]);
+    const int n = rows_of(law);
     if (n > 1) c.tangent = tangent_of(model, w, c);
-    set_contact_rows(model, w, c, row, n, out);
+    const int row = open_contact(model, w, k, c, law, out);
     if (last)
       for (int i = 0; i < n; ++i) out.Lambda[row + i] = last->Lambda[i];
   }

@@ -1,5 +1,5 @@
 // The rows of one element of a model at a configuration: opens a block of an Assembly and fills its
-// wrenches. Shared by time stepping, position correction and the event-driven integrator; all need
+// wrenches. Shared by time stepping and the event-driven integrator; all need
 // forward_kinematics. Each returns the block's first row.
 #pragma once
 #include "saltus/contact/assembly.h"
