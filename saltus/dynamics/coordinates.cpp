@@ -68,6 +68,13 @@ double coordinate_rate(const Model& model, const Workspace& w, VecIn v, Coordina
   return wrench.head<3>().dot(point_velocity(w, cut.child, p) - point_velocity(w, cut.parent, p));
 }
 
+double limit_gap(const Model& model, const Workspace& work, VecIn q,
+                 const std::vector<std::int32_t>& turns, const BlockSlot& slot) {
+  const JointDof& dof = model.coordinates[slot.index].dof;
+  const double x = coordinate_value(model, work, q, turns, CoordinateIndex(slot.index));
+  return slot.feature == 1 ? dof.upper - x : x - dof.lower;
+}
+
 CoordinateRow coordinate_row(const Model& model, const Workspace& w, CoordinateIndex index) {
   const Coordinate& c = model.coordinates[index];
   if (c.v_index >= 0) return {c.v_index, -1, -1, Vec6::Zero()};

@@ -37,6 +37,10 @@ Vec2 set_velocity(const FrictionSet& s, const Vec& gamma, int row) {
   return {gamma[row + s.first], s.rows == 2 ? gamma[row + s.first + 1] : 0};
 }
 
+bool lasts(const std::vector<unsigned char>& flips) {
+  return std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; });
+}
+
 // The status of every element as text: modes that were tried before.
 std::string fingerprint(const EventMode& mode) {
   std::string text;
@@ -84,11 +88,8 @@ EventMode EventIntegrator::touching() {
   forward_kinematics(model_, here_.q, here_.v, work_);
   for (Element& e : trial.elements) {
     if (e.kind != Element::Kind::normal || e.closed) continue;
-    const BlockSlot& s = model_.slots[e.slot];
-    const JointDof& dof = model_.coordinates[s.index].dof;
-    const double x =
-        coordinate_value(model_, work_, here_.q, here_.turns, CoordinateIndex(s.index));
-    e.closed = (s.feature == 1 ? dof.upper - x : x - dof.lower) <= touch * scales_.length;
+    e.closed = limit_gap(model_, work_, here_.q, here_.turns, model_.slots[e.slot]) <=
+               touch * scales_.length;
   }
   finder_.find(model_, work_, touch * scales_.length, found_);
   for (const Contact& c : found_) {
@@ -112,9 +113,24 @@ std::string EventIntegrator::places_of(const Island& island) const {
   return text;
 }
 
+// Opens a block of the event's problem with the rows of a block of the mode.
+int EventIntegrator::take_rows(const Law& law, int block, double compliance) {
+  const Assembly& from = dynamics_.rows();
+  const Block& k = from.blocks[block];
+  const int row = problem_.open(law, from.source[block], compliance, k.length);
+  problem_.wrench_a.middleCols(row, k.rows) = from.wrench_a.middleCols(k.row, k.rows);
+  problem_.wrench_b.middleCols(row, k.rows) = from.wrench_b.middleCols(k.row, k.rows);
+  return row;
+}
+
+void EventIntegrator::partition() {
+  islands_.partition(model_, problem_);
+  while (islands_.count() > static_cast<int>(island_problems_.size()))
+    island_problems_.emplace_back();
+}
+
 // Impulses where something closes, or where a drive's rate jumps.
 bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::string& why) {
-  const Assembly& rows = dynamics_.rows();
   const Vec& gamma = now_.gamma;
   problem_.clear();
   problem_.contacts.clear();
@@ -129,21 +145,13 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
       if (!std::isinf(e.set[0].backward)) continue;  // finite forces give no impulse
       law = Unilateral{};
     }
-    BlockSource source = rows.source[from];
-    if (e.is_contact()) source.contact = 0;
-    const int row = problem_.open(law, source, 0, rows.blocks[from].length);
-    for (int k = 0; k < e.rows; ++k) {
-      problem_.wrench_a.col(row + k) = rows.wrench_a.col(now_.row[i] + k);
-      problem_.wrench_b.col(row + k) = rows.wrench_b.col(now_.row[i] + k);
-      problem_.gamma_S[row + k] = gamma[now_.row[i] + k];
-    }
+    const int row = take_rows(law, from, 0);
+    problem_.gamma_S.segment(row, e.rows) = gamma.segment(now_.row[i], e.rows);
     problem_.b.segment(row, e.rows) = dynamics_.prescribed_offset(here_.t, e);
     if (e.kind == Element::Kind::normal)
       problem_.restitution[row] = e.restitution * std::min(gamma[now_.row[i]], 0.0);
   }
-  islands_.partition(model_, problem_);
-  while (islands_.count() > static_cast<int>(island_problems_.size()))
-    island_problems_.emplace_back();
+  partition();
   AutoSolver solver;
   solver.tolerance = 1e-13 * std::max(scales_.velocity, here_.v.lpNorm<Eigen::Infinity>());
   const Solver chosen = solver;
@@ -294,7 +302,6 @@ bool EventIntegrator::solve_mode(EventMode& trial, std::string& why) {
     why = "the mass matrix is singular or a contact is lost";
     return false;
   }
-  const Assembly& rows = dynamics_.rows();
   const Vec& free = dynamics_.row_free();
   const double A =
       std::max(scales_.acceleration, free.size() > 0 ? free.lpNorm<Eigen::Infinity>() : 0.0);
@@ -309,17 +316,10 @@ bool EventIntegrator::solve_mode(EventMode& trial, std::string& why) {
     const int from = block++;
     if (e.kind == Element::Kind::friction && e.set[0].slips) continue;  // its force is known
     open_question = open_question || e.kind != Element::Kind::bilateral;
-    BlockSource source = rows.source[from];
-    if (e.is_contact()) source.contact = 0;
-    const int row =
-        problem_.open(law_of_element(model_, e), source, e.compliance, rows.blocks[from].length);
+    const int row = take_rows(law_of_element(model_, e), from, e.compliance);
     element_of.push_back(static_cast<int>(i));
-    for (int k = 0; k < e.rows; ++k) {
-      problem_.wrench_a.col(row + k) = rows.wrench_a.col(now_.row[i] + k);
-      problem_.wrench_b.col(row + k) = rows.wrench_b.col(now_.row[i] + k);
-      problem_.b[row + k] = dynamics_.bias()[now_.row[i] + k];
-      problem_.gamma_S[row + k] = 0;
-    }
+    problem_.b.segment(row, e.rows) = dynamics_.bias().segment(now_.row[i], e.rows);
+    problem_.gamma_S.segment(row, e.rows).setZero();
     // A slip outweighs every acceleration: the force follows its direction.
     for (int k = 0; k < e.sets; ++k)
       if (e.set[k].slips)
@@ -327,9 +327,7 @@ bool EventIntegrator::solve_mode(EventMode& trial, std::string& why) {
           problem_.b[row + e.set[k].first + j] += 1e3 * A * e.set[k].direction[j];
   }
   if (!open_question) return true;
-  islands_.partition(model_, problem_);
-  while (islands_.count() > static_cast<int>(island_problems_.size()))
-    island_problems_.emplace_back();
+  partition();
   AutoSolver solver;
   solver.tolerance = 1e-11 * A;
   const Solver chosen = solver;
@@ -456,9 +454,7 @@ bool EventIntegrator::explore(EventMode& trial, std::string& why) {
   std::vector<unsigned char> flips, ever(trial.elements.size(), 0);
   for (int round = 0; round < most_rounds; ++round) {
     const bool followed = violations(trial, flips);
-    const bool lasts =
-        std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; });
-    if (followed && lasts) return true;
+    if (followed && lasts(flips)) return true;
     if (!followed) break;
     for (std::size_t i = 0; i < flips.size(); ++i) ever[i] |= flips[i];
     tried.insert(fingerprint(trial));
@@ -493,9 +489,7 @@ bool EventIntegrator::enumerate(EventMode& trial, const std::vector<unsigned cha
       if ((choice >> b & 1U) != 0) change[bits[b].first] |= bits[b].second;
     trial = base;
     flip(trial, change);
-    if (violations(trial, flips) &&
-        std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; }))
-      return true;
+    if (violations(trial, flips) && lasts(flips)) return true;
   }
   trial = base;
   return false;

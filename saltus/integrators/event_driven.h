@@ -110,7 +110,6 @@ class EventIntegrator {
   // event_guards.cpp
   bool guards_at(const Instant& at, std::vector<Guard>& out);
   bool guards_on_step(double t, std::vector<Guard>& out);
-  [[nodiscard]] double limit_gap(const Instant& at, const Element& e) const;
   [[nodiscard]] std::optional<Crossing> first_crossing(double t, double t_next);
   [[nodiscard]] std::optional<Bracket> bracket(const Guard& like);
   [[nodiscard]] Crossing first_zero(std::vector<Bracket>& all);
@@ -142,6 +141,8 @@ class EventIntegrator {
   void renew_scales();
   void record(ModeChange change, const EventMode& before);
   [[nodiscard]] std::string places_of(const Island& island) const;
+  int take_rows(const Law& law, int block, double compliance);
+  void partition();
 
   const Model& model_;
   const Actuation& actuation_;

@@ -40,7 +40,13 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
     if (e.kind == Element::Kind::normal && e.closed)
       out.push_back({GuardKind::force, i, -1, {}, now.lambda[row] / scales_.force, bands_.force});
     if (e.kind == Element::Kind::normal && !e.closed && !e.is_contact())
-      out.push_back({GuardKind::gap, i, -1, {}, limit_gap(at, e) / scales_.length, bands_.gap});
+      out.push_back({GuardKind::gap,
+                     i,
+                     -1,
+                     {},
+                     limit_gap(model_, dynamics_.work(), at.q, at.turns, model_.slots[e.slot]) /
+                         scales_.length,
+                     bands_.gap});
     if (!e.present()) continue;
     for (int k = 0; k < e.sets; ++k) {
       const FrictionSet& s = e.set[k];
@@ -70,14 +76,6 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
       out.push_back({GuardKind::gap, -1, -1, c.key, c.point.gap / scales_.length, bands_.gap});
   }
   return true;
-}
-
-double EventIntegrator::limit_gap(const Instant& at, const Element& e) const {
-  const BlockSlot& s = model_.slots[e.slot];
-  const JointDof& dof = model_.coordinates[s.index].dof;
-  const double x =
-      coordinate_value(model_, dynamics_.work(), at.q, at.turns, CoordinateIndex(s.index));
-  return s.feature == 1 ? dof.upper - x : x - dof.lower;
 }
 
 bool EventIntegrator::guards_on_step(double t, std::vector<Guard>& out) {

@@ -15,12 +15,6 @@ namespace {
 
 auto tied(const Place& p) { return std::tie(p.slot, p.shape_a, p.shape_b, p.feature); }
 
-// Slots that have a mode; joints, edges and springs always hold.
-bool has_mode(BlockKind kind) {
-  return kind == BlockKind::joint_friction || kind == BlockKind::joint_limit ||
-         kind == BlockKind::support || kind == BlockKind::scale;
-}
-
 Status status_of_bits(unsigned char mode) {  // Mode of solvers/inclusion.h
   constexpr Status statuses[] = {Status::open, Status::holds, Status::slips, Status::holds};
   return statuses[mode & 3U];
@@ -37,6 +31,11 @@ Cause cause_of(Status before, Status after) {
 
 bool ModeMember::operator==(const ModeMember& o) const {
   return tied(place) == tied(o.place) && status == o.status;
+}
+
+bool has_mode(BlockKind kind) {
+  return kind == BlockKind::joint_friction || kind == BlockKind::joint_limit ||
+         kind == BlockKind::support || kind == BlockKind::scale;
 }
 
 std::vector<ModeMember> members_of(const Model& model, const State& state) {

@@ -44,6 +44,8 @@ struct ModeChange {
   double share = 1;                              // of the restitution that energy allowed
 };
 
+// Whether a slot of this kind has a mode; joints, edges and springs always hold.
+[[nodiscard]] bool has_mode(BlockKind kind);
 // What holds or slips after a step, by the modes that its state keeps.
 [[nodiscard]] std::vector<ModeMember> members_of(const Model& model, const State& state);
 

@@ -69,12 +69,6 @@ struct Corrector {
     return at != p.held.end() && at->key == key ? &*at : nullptr;
   }
 
-  double limit_gap(VecIn q, const BlockSlot& s) const {
-    const JointDof& dof = model.coordinates[s.index].dof;
-    const double x = coordinate_value(model, w, q, turns, CoordinateIndex(s.index));
-    return s.feature == 1 ? dof.upper - x : x - dof.lower;
-  }
-
   // Gap of a cut's or a prescribed cut coordinate's rows; false for other slots.
   bool bilateral_gap(VecIn q, const BlockSlot& s, VecRef gap) const {
     if (s.kind == BlockKind::cut_translation) {
@@ -108,7 +102,7 @@ struct Corrector {
       } else if (joints_only) {
         continue;
       } else if (s.kind == BlockKind::joint_limit) {
-        worst.contact = std::max(worst.contact, -limit_gap(q, s));
+        worst.contact = std::max(worst.contact, -limit_gap(model, w, q, turns, s));
       }
     }
     for (const Contact& c : p.assembly.contacts) {
@@ -189,7 +183,7 @@ struct Corrector {
       } else if (joints_only) {
         continue;
       } else if (s.kind == BlockKind::joint_limit) {
-        if (const double g = limit_gap(q, s); g < 0) add_limit(k, s, g);
+        if (const double g = limit_gap(model, w, q, turns, s); g < 0) add_limit(k, s, g);
       }
     }
     for (int k = 0; k < static_cast<int>(p.assembly.contacts.size()); ++k) add_contact(k);

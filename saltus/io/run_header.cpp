@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "saltus/integrators/mode_change.h"
+
 namespace saltus {
 
 namespace {
@@ -17,12 +19,6 @@ Json steering_json(const Signal* signal) {
   if (!signal) return 0.0;
   const auto* constant = std::get_if<Constant>(signal);
   return constant ? Json(constant->value) : Json(nullptr);
-}
-
-// The slots that have a mode; joints, edges and springs always hold.
-bool has_mode(BlockKind kind) {
-  return kind == BlockKind::joint_friction || kind == BlockKind::joint_limit ||
-         kind == BlockKind::support || kind == BlockKind::scale;
 }
 
 std::string own_label(const Model& m, int slot) {
