@@ -171,7 +171,7 @@ pytest:
 browser-tests: export SALTUS_BIN = $(BIN)/saltus
 browser-tests: export SALTUS_PYTHON = $(CURDIR)/$(VENV)/bin/python
 browser-tests: viewer/node_modules/.package-lock.json
-	@cd viewer && node --test --test-concurrency=1 --test-reporter=spec tests/*.test.mjs
+	@cd viewer && node --test --test-concurrency=1 --test-timeout=600000 --test-reporter=spec tests/*.test.mjs
 
 clean:  ## remove all that was built; keep the Python environment and node_modules
 	rm -rf build viewer/dist

@@ -43,9 +43,13 @@ export function csv(path, table, columns) {
   return Object.fromEntries(names.map((name, i) => [name, rows.map((row) => row[i])]));
 }
 
+// A test that fails never reaches its stop(), and a server left alive keeps node from ending.
+const servers = [];
+
 /** A server on a free port; resolves to {address, stop, process}. */
 export async function serve(...args) {
   const child = spawn(SALTUS, [...args, "--no-browser"], { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
+  servers.push(child);
   const address = await new Promise((done, fail) => {
     let text = "";
     child.stdout.on("data", (data) => {
@@ -100,6 +104,7 @@ export async function seek(page, time) {
 }
 
 export async function tidy() {
+  for (const server of servers) server.kill("SIGTERM");
   await browser?.close();
   rmSync(folder, { recursive: true, force: true });
 }
