@@ -74,9 +74,10 @@ struct IslandProblem {
   SparseScratch sparse_work;
 
   int rows = 0;
-  Vec Lambda, restitution, gamma_S;        // rows
-  std::vector<char> is_contact;            // per block
-  std::vector<int> offset;                 // first local velocity of each tree of the island
+  Vec Lambda, restitution, gamma_S;       // rows
+  std::vector<char> is_contact;           // per block
+  std::vector<double> dynamic, feasible;  // mu_d / mu_s; P1's mu_f where it was computed; per block
+  std::vector<int> offset;                // first local velocity of each tree of the island
   std::vector<std::array<Span, 2>> spans;  // per block
   Vec scratch, xi;
   Vec impact_Lambda, impact_gamma, newton_gamma;  // of impact laws

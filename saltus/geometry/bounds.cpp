@@ -35,6 +35,9 @@ struct Bounds {
     }
     return box;
   }
+  Aabb operator()(const Ellipsoid& s) const {
+    return around(X.r, (X.R * s.semi_axes.asDiagonal()).rowwise().norm());
+  }
   Aabb operator()(const HalfSpace&) const { return around(Vec3::Zero(), Vec3::Constant(infinity)); }
   Aabb operator()(const Peg& s) const {
     const Vec3 u = X.R.col(2);

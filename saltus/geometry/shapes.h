@@ -26,6 +26,10 @@ struct Cylinder {  // axis x, like the capsule; flat ends
   double radius = 0;       // [m]
   double half_length = 0;  // centre to an end [m]
 };
+struct Ellipsoid {  // an ellipse in the plane
+  static constexpr std::string_view name = "ellipsoid";
+  Vec3 semi_axes = Vec3::Zero();  // along x, y, z [m]
+};
 struct Hull;         // vertices, faces, edges: hull.h
 struct ConvexHull {  // of points; made by convex_hull (hull.h), and cheap to copy
   static constexpr std::string_view name = "hull";
@@ -39,7 +43,7 @@ struct Peg {  // an unbounded cylinder, axis z: a circle in the plane
   double radius = 0;  // L_H [m]
 };
 
-using Shape = std::variant<Sphere, Capsule, Box, HalfSpace, Peg, Cylinder, ConvexHull>;
+using Shape = std::variant<Sphere, Capsule, Box, HalfSpace, Peg, Cylinder, ConvexHull, Ellipsoid>;
 
 [[nodiscard]] std::string_view name_of(const Shape& shape);
 

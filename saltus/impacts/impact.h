@@ -22,10 +22,23 @@ struct CappedImpact {
 };
 using ImpactLaw = std::variant<CappedImpact, NewtonImpact>;
 
+// How an impact was resolved.
+enum class ImpactPath : unsigned char {
+  inclusion,          // the set-valued laws of all rows at once
+  stick,              // P1's trial: every point sticks (eq. 3.14, 3.15)
+  dissipation_exact,  // P1's dissipation principle (eq. 4.5) by the exact method
+  dissipation_nlp,    // by NLopt
+  fallback,           // the law by name failed: the capped law took its place
+};
+
 struct ImpactReport {
   SolveReport solve;
-  bool impact = false;  // a contact with restitution closed
-  double s = 1;         // share of the restitution that energy allowed
+  bool impact = false;     // a contact with restitution closed
+  double s = 1;            // share of the restitution that energy allowed
+  double attenuation = 1;  // factor e~ on the velocities of the island (P1 eq. 5.2)
+  // What the law promises of the kinetic energies: T+ <= bound T-; infinity: nothing.
+  double bound = 1;
+  ImpactPath path = ImpactPath::inclusion;
 };
 
 // Solves an island's problem for its Lambda.

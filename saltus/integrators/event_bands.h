@@ -16,6 +16,9 @@ struct EventBands {
   double slip;  // a slip in two directions only comes near zero: below this it has stopped
 };
 
+// Shapes within this share of the length scale touch.
+inline constexpr double touching_gap = 1e-9;
+
 // Impacts that leave with less, in shares of the speed of a fall over a length scale, are passed:
 // at 1e-5 a flight is 1e-10 length scales high, which rounding of positions still resolves to 1e-6;
 // the rest of the sequence is known to that.

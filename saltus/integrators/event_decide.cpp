@@ -22,8 +22,6 @@ namespace saltus {
 
 namespace {
 
-// Shapes within this share of the length scale touch.
-constexpr double touch = 1e-9;
 // Forces and accelerations below this share of their scales do not decide a mode by themselves.
 constexpr double undecided = 1e-7;
 // How long a mode is followed to see whether it lasts, in time scales: the first at which a status
@@ -32,10 +30,6 @@ constexpr double moments[] = {1e-6, 1e-4, 1e-2};
 constexpr double sign_band = 1e-11;
 constexpr int most_rounds = 64;
 constexpr int most_enumerated = 10;  // statuses, 2^10 modes
-
-Vec2 set_velocity(const FrictionSet& s, const Vec& gamma, int row) {
-  return {gamma[row + s.first], s.rows == 2 ? gamma[row + s.first + 1] : 0};
-}
 
 bool lasts(const std::vector<unsigned char>& flips) {
   return std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; });
@@ -49,15 +43,6 @@ std::string fingerprint(const EventMode& mode) {
     for (int i = 0; i < e.sets; ++i) text += e.set[i].slips ? 's' : 'h';
   }
   return text;
-}
-
-Law law_of_element(const Model& m, const Element& e) {
-  if (e.kind == Element::Kind::bilateral) return Bilateral{e.rows};
-  if (e.is_contact()) return law_of(m.contact_laws[e.law]);
-  if (e.kind == Element::Kind::normal) return Unilateral{};
-  const FrictionSet& s = e.set[0];
-  if (s.rows == 1) return Interval{-s.forward, s.backward};
-  return GivenLoad{s.forward, s.lateral, s.backward, s.hu ? SlipRule::hu : SlipRule::normal_cone};
 }
 
 }  // namespace
@@ -89,9 +74,9 @@ EventMode EventIntegrator::touching() {
   for (Element& e : trial.elements) {
     if (e.kind != Element::Kind::normal || e.closed) continue;
     e.closed = limit_gap(model_, work_, here_.q, here_.turns, model_.slots[e.slot]) <=
-               touch * scales_.length;
+               touching_gap * scales_.length;
   }
-  finder_.find(model_, work_, touch * scales_.length, found_);
+  finder_.find(model_, work_, touching_gap * scales_.length, found_);
   for (const Contact& c : found_) {
     const Element* old = find_contact(mode_, c.key);
     Element e = old ? *old : contact_element(model_, c.key, c.law, c.point.normal);
@@ -99,18 +84,6 @@ EventMode EventIntegrator::touching() {
     trial.elements.push_back(e);
   }
   return trial;
-}
-
-std::string EventIntegrator::places_of(const Island& island) const {
-  std::string text;
-  for (const int b : island.blocks) {
-    const BlockSource& s = problem_.source[b];
-    const std::string name =
-        s.slot >= 0 ? model_.name_of({s.slot, -1, -1, 0})
-                    : fmt::format("contact of {}", model_.bodies[s.b >= 0 ? s.b : s.a].name);
-    if (text.size() < 200) text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
 }
 
 // Opens a block of the event's problem with the rows of a block of the mode.
@@ -127,135 +100,6 @@ void EventIntegrator::partition() {
   islands_.partition(model_, problem_);
   while (islands_.count() > static_cast<int>(island_problems_.size()))
     island_problems_.emplace_back();
-}
-
-// Impulses where something closes, or where a drive's rate jumps.
-bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::string& why) {
-  const Vec& gamma = now_.gamma;
-  problem_.clear();
-  problem_.contacts.clear();
-  Vec v_free = here_.v;
-  int block = 0;
-  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
-    const Element& e = trial.elements[i];
-    if (now_.row[i] < 0) continue;
-    const int from = block++;
-    Law law = law_of_element(model_, e);
-    if (e.kind == Element::Kind::friction) {
-      if (!std::isinf(e.set[0].backward)) continue;  // finite forces give no impulse
-      law = Unilateral{};
-    }
-    const int row = take_rows(law, from, 0);
-    problem_.gamma_S.segment(row, e.rows) = gamma.segment(now_.row[i], e.rows);
-    problem_.b.segment(row, e.rows) = dynamics_.prescribed_offset(here_.t, e);
-    if (e.kind == Element::Kind::normal)
-      problem_.restitution[row] = e.restitution * std::min(gamma[now_.row[i]], 0.0);
-  }
-  partition();
-  AutoSolver solver;
-  solver.tolerance = 1e-13 * std::max(scales_.velocity, here_.v.lpNorm<Eigen::Infinity>());
-  const Solver chosen = solver;
-  for (int i = 0; i < islands_.count(); ++i) {
-    IslandProblem& p = island_problems_[i];
-    form_island(model_, problem_, islands_[i], chosen, v_free, dynamics_.mass(), p);
-    const ImpactReport r = resolve(options_.impact, chosen, dynamics_.mass(), p);
-    store_impulses(islands_[i], p, problem_);
-    change.share = std::min(change.share, r.s);
-    // At rounding a residual may miss so tight a tolerance; a thousand times of it is an error.
-    if (r.solve.residual > 1e3 * solver.tolerance) {
-      why = fmt::format("the impact has no solution (residual {:.1e} m/s at {})", r.solve.residual,
-                        places_of(islands_[i]));
-      return false;
-    }
-  }
-  impulse_.setZero(model_.nv);
-  apply_rows(problem_, wrenches_, impulse_);
-  Vec dv = Vec::Zero(model_.nv);
-  dynamics_.mass().solve(-1, impulse_.data(), wrenches_.data(), dv.data(), nullptr);
-  here_.v = v_free + dv;
-  change.impact = true;
-  return true;
-}
-
-// Prescribed velocities as their signals have them from now on; the others follow by the impulses
-// of the drives.
-bool EventIntegrator::impose_drives(std::string& why) {
-  Vec jump = Vec::Zero(model_.nv);
-  for (const Prescribed& p : actuation_.prescribed) {
-    const Coordinate& c = model_.coordinates[p.coordinate];
-    if (c.q_index < 0) continue;
-    const double r = value(p.r, here_.t);
-    if (std::abs(r - here_.q[c.q_index]) > touch * (c.rotational ? 1 : scales_.length)) {
-      why = fmt::format("the prescribed motion of '{}' jumps from {:.6g} to {:.6g}", c.name,
-                        here_.q[c.q_index], r);
-      return false;
-    }
-    here_.q[c.q_index] = r;
-    jump[c.v_index] = rate(p.r, here_.t) - here_.v[c.v_index];
-  }
-  if (jump.isZero(0)) return true;
-  forward_kinematics(model_, here_.q, here_.v, work_);
-  load_mass(model_, work_, Vec::Zero(model_.nv), mass_);
-  if (!mass_.factor()) {
-    why = "the mass matrix is singular";
-    return false;
-  }
-  Vec right(model_.nv), dv(model_.nv);
-  mass_.multiply(jump, right);
-  right = -right;
-  mass_.solve(-1, right.data(), nullptr, dv.data(), nullptr);
-  here_.v += dv + jump;
-  return true;
-}
-
-// A start that no motion could have led to.
-bool EventIntegrator::admissible_start(const EventMode& trial, std::string& why) {
-  for (const Contact& c : found_)
-    if (c.point.gap < -1e-8 * scales_.length) {
-      why = fmt::format("{} starts {:.3g} m deep in penetration",
-                        model_.name_of(Place{-1, c.key.a, c.key.b, c.key.feature}), -c.point.gap);
-      return false;
-    }
-  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
-    const Element& e = trial.elements[i];
-    const int row = now_.row[i];
-    if (row < 0 || e.kind != Element::Kind::friction || !std::isinf(e.set[0].backward)) continue;
-    if (now_.gamma[row] < -bands_.velocity * scales_.velocity) {
-      why = fmt::format("{} starts backwards ({:.3g} m/s), which its scales forbid",
-                        model_.name_of(e.place()), now_.gamma[row]);
-      return false;
-    }
-  }
-  return true;
-}
-
-// Velocities that the touching elements allow.
-bool EventIntegrator::settle_velocities(EventMode& trial, ModeChange& change, std::string& why) {
-  if (!impose_drives(why)) return false;
-  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_)) {
-    why = "the mass matrix is singular";
-    return false;
-  }
-  if (change.causes.front().cause == Cause::start && !admissible_start(trial, why)) return false;
-  change.kinetic_before = change.kinetic_after = kinetic_energy(model_, here_.v, dynamics_.work());
-  const double band = bands_.velocity * scales_.velocity;
-  bool closes = false;
-  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
-    const Element& e = trial.elements[i];
-    const int row = now_.row[i];
-    if (row < 0) continue;
-    if (e.kind == Element::Kind::normal) closes = closes || now_.gamma[row] < -band;
-    if (e.kind == Element::Kind::friction && std::isinf(e.set[0].backward))
-      closes = closes || now_.gamma[row] < -band;
-    if (e.kind == Element::Kind::bilateral && e.compliance == 0)
-      closes = closes || (now_.gamma.segment(row, e.rows) + dynamics_.prescribed_offset(here_.t, e))
-                                 .lpNorm<Eigen::Infinity>() > 1e3 * band;
-  }
-  if (!closes) return true;
-  if (!impact(trial, change, why)) return false;
-  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_)) return false;
-  change.kinetic_after = kinetic_energy(model_, here_.v, dynamics_.work());
-  return true;
 }
 
 // What the velocities say: contacts that part are open, sets that move slip.
@@ -493,56 +337,6 @@ bool EventIntegrator::enumerate(EventMode& trial, const std::vector<unsigned cha
   }
   trial = base;
   return false;
-}
-
-// Contacts that leave so slowly that they come back at once, again and again, are closed: of all
-// those flights together, t / (1 - ratio), nothing would be seen.
-void EventIntegrator::pass_accumulation(EventMode& trial, ModeChange& change) {
-  flight_ = infinity;
-  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) ||
-      !dynamics_.free_motion(here_.t, here_.q, here_.v, here_.turns, trial, now_))
-    return;
-  if (change.impact) impact_times_.push_back(here_.t);
-  if (impact_times_.size() > 3) impact_times_.erase(impact_times_.begin());
-  double slow = 0;
-  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
-    const Element& e = trial.elements[i];
-    const int row = now_.row[i];
-    if (row < 0 || e.kind != Element::Kind::normal) continue;
-    const double speed = now_.gamma[row], back = -dynamics_.row_free()[row];
-    if (!(speed > bands_.velocity * scales_.velocity) || !(back > 0)) continue;
-    const double flight = 2 * speed / back;
-    const double least = accumulation_speed * std::sqrt(back * scales_.length);
-    flight_ = std::min(flight_, 1.25 * flight);
-    if (!change.impact || speed > least) continue;
-    // Of one bouncing contact the restitution tells the rest; else the last intervals do.
-    double left = flight / (1 - e.restitution);
-    if (e.restitution == 0) {
-      if (impact_times_.size() < 3) continue;
-      const double last = impact_times_[2] - impact_times_[1];
-      const double ratio = last / (impact_times_[1] - impact_times_[0]);
-      if (!(ratio < 1)) continue;
-      left = last * ratio / (1 - ratio);
-    }
-    if (!(e.restitution < 1)) continue;
-    change.causes.push_back({Cause::accumulation, e.place(), here_.t + left});
-    slow = std::max(slow, least);
-  }
-  if (slow == 0) return;
-  flight_ = infinity;
-  // With them rests whatever else touches and is as slow.
-  EventMode held = trial;
-  for (std::size_t i = 0; i < held.elements.size(); ++i) {
-    Element& e = held.elements[i];
-    const int row = now_.row[i];
-    e.closed = row >= 0 && std::abs(now_.gamma[row]) <= slow;
-    for (int k = 0; k < e.sets; ++k)
-      e.set[k].slips = row < 0 || set_velocity(e.set[k], now_.gamma, row).norm() > slow;
-  }
-  if (dynamics_.prepare(here_.t, here_.q, here_.v, held, now_))
-    (void)dynamics_.rest_rows(here_.t, held, here_.v, now_);
-  forward_kinematics(model_, here_.q, here_.v, work_);
-  change.kinetic_after = kinetic_energy(model_, here_.v, work_);
 }
 
 bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport& report) {

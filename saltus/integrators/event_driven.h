@@ -119,14 +119,17 @@ class EventIntegrator {
   [[nodiscard]] static const Guard* find(const std::vector<Guard>& list, const Guard& like);
   bool take_event(Crossing crossing, EventReport& report);
 
-  // event_decide.cpp
-  bool resolve_event(std::vector<EventCause> causes, EventReport& report);
-  EventMode touching();
+  // event_impact.cpp
   bool impose_drives(std::string& why);
   bool admissible_start(const EventMode& trial, std::string& why);
   bool settle_velocities(EventMode& trial, ModeChange& change, std::string& why);
   bool impact(const EventMode& trial, ModeChange& change, std::string& why);
   void pass_accumulation(EventMode& trial, ModeChange& change);
+  [[nodiscard]] std::string places_of(const Island& island) const;
+
+  // event_decide.cpp
+  bool resolve_event(std::vector<EventCause> causes, EventReport& report);
+  EventMode touching();
   bool classify(EventMode& trial, std::string& why);
   bool rest(const EventMode& trial);
   bool solve_mode(EventMode& trial, std::string& why);
@@ -140,7 +143,6 @@ class EventIntegrator {
   bool enumerate(EventMode& trial, const std::vector<unsigned char>& ever, std::string& why);
   void renew_scales();
   void record(ModeChange change, const EventMode& before);
-  [[nodiscard]] std::string places_of(const Island& island) const;
   int take_rows(const Law& law, int block, double compliance);
   void partition();
 

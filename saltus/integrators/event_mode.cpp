@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/contact/assembly.h"
+
 namespace saltus {
 
 bool Element::keeps(int row) const {
@@ -132,6 +134,19 @@ bool element_of(const Model& m, int k, Element& e) {
 }
 
 }  // namespace
+
+Vec2 set_velocity(const FrictionSet& s, const Vec& gamma, int row) {
+  return {gamma[row + s.first], s.rows == 2 ? gamma[row + s.first + 1] : 0};
+}
+
+Law law_of_element(const Model& m, const Element& e) {
+  if (e.kind == Element::Kind::bilateral) return Bilateral{e.rows};
+  if (e.is_contact()) return law_of(m.contact_laws[e.law]);
+  if (e.kind == Element::Kind::normal) return Unilateral{};
+  const FrictionSet& s = e.set[0];
+  if (s.rows == 1) return Interval{-s.forward, s.backward};
+  return GivenLoad{s.forward, s.lateral, s.backward, s.hu ? SlipRule::hu : SlipRule::normal_cone};
+}
 
 EventMode static_elements(const Model& model) {
   EventMode mode;

@@ -77,6 +77,11 @@ struct EventMode {
 // The slip direction for which `force` lies on the boundary.
 [[nodiscard]] Vec2 slip_direction(const FrictionSet& set, const Vec2& force);
 
+// The velocities (or forces) of a set's rows; `row` is the element's first.
+[[nodiscard]] Vec2 set_velocity(const FrictionSet& set, const Vec& gamma, int row);
+// The set-valued law of all of an element's rows.
+[[nodiscard]] Law law_of_element(const Model& model, const Element& element);
+
 // All elements of the model's slots; contacts come as they touch.
 [[nodiscard]] EventMode static_elements(const Model& model);
 [[nodiscard]] Element contact_element(const Model& model, const ContactKey& key, int law,

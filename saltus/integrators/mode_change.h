@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "saltus/model/state.h"
+#include "saltus/integrators/impact_record.h"
 
 namespace saltus {
 
@@ -42,6 +42,7 @@ struct ModeChange {
   bool impact = false;
   double kinetic_before = 0, kinetic_after = 0;  // [J]
   double share = 1;                              // of the restitution that energy allowed
+  ImpactRecord record;                           // of an impact
 };
 
 // Whether a slot of this kind has a mode; joints, edges and springs always hold.

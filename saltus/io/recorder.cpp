@@ -134,6 +134,8 @@ Json shape_json(const ContactShape& s) {
     for (const Vec3& v : x->hull->vertices) j["vertices"].push_back({v.x(), v.y(), v.z()});
     j["triangles"] = x->hull->triangles();  // three vertices each
   }
+  if (const auto* x = std::get_if<Ellipsoid>(&s.shape))
+    j["semi_axes"] = {x->semi_axes.x(), x->semi_axes.y(), x->semi_axes.z()};
   if (const auto* x = std::get_if<Box>(&s.shape))
     j["half_size"] = {x->half_size.x(), x->half_size.y(), x->half_size.z()};
   return j;

@@ -33,6 +33,7 @@ struct JointDof {
   double rest = 0;                             // spring's zero [rad] or [m]
   double damping = 0;                          // [N m s/rad] or [N s/m]
   double friction = 0;                         // dry: |tau| <= friction [N m] or [N]
+  double dynamic = 1;                          // share of it that is left while the joint slides
   double lower = -infinity, upper = infinity;  // limits [rad] or [m]
   bool prescribed = false;                     // r(t) is given by the actuation
 };
@@ -98,6 +99,8 @@ struct ContactLaw {
   // negative: mu1 both ways.
   double mu_back = -1;
   SlipRule rule = SlipRule::normal_cone;
+  double dynamic = 1;                 // mu_d / mu_s, 0..1: what is left of friction in sliding
+  double tangential_restitution = 0;  // e_t, -1..1: of impact laws that know it
 };
 
 // Which law two groups of shapes meet under.
@@ -116,6 +119,7 @@ struct SupportFriction {
   double mu1 = 0, mu2 = 0, load = 0;  // [-], [-], [N]
   double mu_back = -1;                // where the body slides against T1; negative: as mu1
   SlipRule rule = SlipRule::normal_cone;
+  double dynamic = 1;  // mu_d / mu_s, 0..1
 };
 
 // A runner at a point of a body: it points along e, the direction turned by its steering angle

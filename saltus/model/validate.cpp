@@ -78,6 +78,8 @@ void check_shape(const Shape& shape, const std::string& path) {
   }
   if (const auto* s = std::get_if<ConvexHull>(&shape))
     require(s->hull != nullptr, path, "expected a hull made by convex_hull");
+  if (const auto* s = std::get_if<Ellipsoid>(&shape))
+    for (const double x : s->semi_axes) size(x, false, "semi_axes");
   if (const auto* s = std::get_if<Box>(&shape))
     for (const double x : s->half_size) size(x, false, "half_size");
 }
