@@ -249,6 +249,14 @@ struct Assembler {
 
 }  // namespace
 
+void set_restitution(const ContactLaw& law, const Block& k, Assembly& out) {
+  out.restitution.segment(k.row, k.rows).setZero();
+  if (!(out.gamma_S[k.row] < 0)) return;
+  out.restitution[k.row] = law.restitution * out.gamma_S[k.row];
+  for (int r = 1; r < std::min(k.rows, 3); ++r)
+    out.restitution[k.row + r] = law.tangential_restitution * out.gamma_S[k.row + r];
+}
+
 void assemble(const Model& model, const State& state, const std::vector<CoordinateTerms>& terms,
               double dt, const Workspace& work, const std::vector<Vec6>& twists, Assembly& out) {
   out.clear();
@@ -261,9 +269,7 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
     for (int r = k.row; r < k.row + k.rows; ++r) out.gamma_S[r] = out.rate(r, s, twists, state.v);
     if (s.slot >= 0) assembler.at_the_end(static_cast<int>(i));
     if (s.contact < 0) continue;
-    // Restitution acts on approach only.
-    const double eps = model.contact_laws[out.contacts[s.contact].law].restitution;
-    if (eps > 0) out.restitution[k.row] = eps * std::min(out.gamma_S[k.row], 0.0);
+    set_restitution(model.contact_laws[out.contacts[s.contact].law], k, out);
   }
 }
 

@@ -28,6 +28,7 @@ struct BlockSource {
   int a = -1, b = -1;  // bodies (-1: world); gamma = wrench_b . V_b + wrench_a . V_a, or
   int velocity = -1;   // gamma = sign v[velocity]
   double sign = 1;
+  double dynamic = 1;  // mu_d / mu_s of a contact whose law holds mu_s
 };
 
 struct Assembly {
@@ -67,6 +68,10 @@ struct Assembly {
 void assemble(const Model& model, const State& state, const std::vector<CoordinateTerms>& terms,
               double dt, const Workspace& work, const std::vector<Vec6>& twists,
               Assembly& assembly);
+
+// Restitution acts on approach only: e_n gamma_N and e_t gamma_T of a contact's block, whose
+// gamma_S is known.
+void set_restitution(const ContactLaw& law, const Block& block, Assembly& out);
 
 // W Lambda: wrenches on bodies (inertial axes at their origins) and impulses on velocities.
 void apply_rows(const Assembly& assembly, std::vector<Vec6>& wrenches, VecRef impulses);

@@ -107,10 +107,14 @@ struct Former {
   void copy_rows() {
     out.reserve(island.rows);
     out.is_contact.clear();
+    out.dynamic.clear();
+    out.feasible.clear();
+    out.at_impact = false;
     int row = 0;
     for (const int i : island.blocks) {
       const Block& k = from.blocks[i];
       out.is_contact.push_back(from.source[i].contact >= 0);
+      out.dynamic.push_back(from.source[i].dynamic);
       out.Lambda.segment(row, k.rows) = from.Lambda.segment(k.row, k.rows);
       out.restitution.segment(row, k.rows) = from.restitution.segment(k.row, k.rows);
       out.gamma_S.segment(row, k.rows) = from.gamma_S.segment(k.row, k.rows);
@@ -119,6 +123,7 @@ struct Former {
   }
 
   void place_trees() {
+    out.trees = island.trees;
     out.offset.clear();
     int nv = 0;
     for (const int t : island.trees) {
@@ -265,7 +270,20 @@ struct Former {
             add_columns(s, k.row + r, at.tree, p.W.col(row + r).data() + at.at,
                         p.Y.col(row + r).data() + at.at);
     }
+    drop_still_rows();
     free_rates();
+  }
+
+  // A row that moves nothing but by rounding would ask for impulses beyond all measure.
+  void drop_still_rows() {
+    Inclusion& p = out.problem;
+    double most = 0;
+    for (int r = 0; r < p.rows; ++r) most = std::max(most, p.W.col(r).lpNorm<Eigen::Infinity>());
+    for (int r = 0; r < p.rows; ++r)
+      if (p.W.col(r).lpNorm<Eigen::Infinity>() < 1e-14 * most) {
+        p.W.col(r).setZero();
+        p.Y.col(r).setZero();
+      }
   }
 
   // c = W' v_free + b.

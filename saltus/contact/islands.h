@@ -77,7 +77,9 @@ struct IslandProblem {
   Vec Lambda, restitution, gamma_S;       // rows
   std::vector<char> is_contact;           // per block
   std::vector<double> dynamic, feasible;  // mu_d / mu_s; P1's mu_f where it was computed; per block
-  std::vector<int> offset;                // first local velocity of each tree of the island
+  bool at_impact = false;                 // the rows of an impact, not of a step with its forces
+  std::vector<int> trees;                 // of the island
+  std::vector<int> offset;                // first local velocity of each
   std::vector<std::array<Span, 2>> spans;  // per block
   Vec scratch, xi;
   Vec impact_Lambda, impact_gamma, newton_gamma;  // of impact laws

@@ -1,11 +1,20 @@
 #include "saltus/impacts/impact.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "saltus/impacts/chain.h"
+#include "saltus/impacts/poisson.h"
+#include "saltus/model/validate.h"
 
 namespace saltus {
 
 namespace {
+
+// In a step of time stepping a contact that approaches more slowly rests, to P1's chain [m/s].
+constexpr double resting_speed = 1e-6;
 
 SolveReport worse(const SolveReport& a, const SolveReport& b) {
   SolveReport both = a.residual > b.residual ? a : b;
@@ -39,7 +48,7 @@ WorkOfContacts work_of_contacts(const IslandProblem& a, VecIn L0, VecIn Le, VecI
 
 // Largest s in [0, 1] with c0 + c1 s + c2 s^2 <= rounding.
 double largest_share(const WorkOfContacts& w) {
-  const double slack = 1e-13 * w.scale;
+  const double slack = 1e-15 * w.scale;
   const auto work = [&](double s) { return w.c0 + s * (w.c1 + s * w.c2) - slack; };
   if (work(1.0) <= 0) return 1;
   if (work(0.0) > 0) return 0;
@@ -51,28 +60,212 @@ double largest_share(const WorkOfContacts& w) {
   return low;
 }
 
+bool rebounds(const IslandProblem& a) { return !a.restitution.head(a.rows).isZero(0); }
+
+bool approaches(const IslandProblem& a, double speed) {
+  for (std::size_t i = 0; i < a.blocks().size(); ++i)
+    if (a.is_contact[i] && a.gamma_S[a.blocks()[i].row] < -speed) return true;
+  return false;
+}
+
+// Whether the velocities that an impulse makes are resolved beside its rounding. Where a contact
+// can jam its impulse is not determined, and sweeps may end with one that only rounding bears.
+bool is_bearable(const IslandProblem& a) {
+  if (a.route != Route::dense) return true;
+  const double speed = a.gamma_S.head(a.rows).lpNorm<Eigen::Infinity>();
+  for (int r = 0; r < a.rows; ++r)
+    if (!(1e-16 * std::abs(a.Lambda[r]) * a.problem.W.col(r).dot(a.problem.Y.col(r)) <=
+          1e-12 * speed))
+      return false;
+  return true;
+}
+
+// The inelastic problem; where its impulses are not bearable, those of least norm.
+SolveReport solve_inelastic(const Solver& solver, Forest& mass, IslandProblem& a) {
+  SolveReport report = solve_island(solver, mass, a);
+  if (is_bearable(a)) return report;
+  Solver least = solver;
+  std::visit([](auto& s) { s.least_norm = true; }, least);
+  a.Lambda.head(a.rows).setZero();
+  const int before = report.iterations;
+  report = solve_island(least, mass, a);
+  report.iterations += before;
+  if (is_bearable(a)) return report;
+  a.Lambda.head(a.rows).setZero();
+  report.converged = false;
+  report.residual = a.gamma_S.head(a.rows).lpNorm<Eigen::Infinity>();
+  return report;
+}
+
+ImpactReport solve_plainly(const Solver& solver, Forest& mass, IslandProblem& a) {
+  return {solve_island(solver, mass, a)};
+}
+
 ImpactReport resolve_law(const NewtonImpact&, const Solver& solver, Forest& mass,
                          IslandProblem& a) {
+  if (!rebounds(a)) return solve_plainly(solver, mass, a);
   add_offset(a.restitution, a);
-  return {solve_island(solver, mass, a), true, 1};
+  ImpactReport report{solve_island(solver, mass, a), true};
+  report.bound = infinity;
+  if (!is_bearable(a)) {
+    report.solve.converged = false;
+    report.solve.residual = a.gamma_S.head(a.rows).lpNorm<Eigen::Infinity>();
+  }
+  return report;
+}
+
+// Newton's law may have no solution where rows depend on each other (a contact on a body that turns
+// about a point): sweeps then diverge, and a small problem need not see all of them.
+Solver patient(const Solver& solver, int rows) {
+  Solver limited = solver;
+  std::visit(
+      [&](auto& s) {
+        s.max_iterations = std::min(s.max_iterations, rows <= 60 ? 500 : s.max_iterations);
+      },
+      limited);
+  return limited;
+}
+
+// Whether Lambda, found by Newton's law, is an answer beside the inelastic Lambda_0: where there is
+// none, sweeps end far from it or with impulses that only rounding bears.
+bool is_answer(const IslandProblem& a, const SolveReport& solve) {
+  const double speed = a.gamma_S.head(a.rows).lpNorm<Eigen::Infinity>();
+  return (solve.converged || solve.residual <= 1e-4 * speed) && is_bearable(a) &&
+         a.Lambda.head(a.rows).lpNorm<Eigen::Infinity>() <=
+             100 * a.impact_Lambda.head(a.rows).lpNorm<Eigen::Infinity>();
+}
+
+// Of an inelastic solution that missed its tolerance, the part that does no work.
+void take_no_energy(IslandProblem& a) {
+  // Work of t Lambda_0: with t the velocity goes from gamma_S to gamma_0, t (g_S + t dg) Lambda.
+  double low = 0, high = 1;
+  const auto work = [&](double t) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.blocks().size(); ++i) {
+      if (!a.is_contact[i]) continue;
+      const Block& k = a.blocks()[i];
+      for (int r = k.row; r < k.row + k.rows; ++r)
+        sum +=
+            t * a.impact_Lambda[r] * (a.gamma_S[r] + 0.5 * t * (a.impact_gamma[r] - a.gamma_S[r]));
+    }
+    return sum;
+  };
+  if (work(1) <= 0) return;
+  for (int i = 0; i < 60; ++i) {
+    const double mid = 0.5 * (low + high);
+    (work(mid) <= 0 ? low : high) = mid;
+  }
+  a.Lambda.head(a.rows) *= low;
 }
 
 ImpactReport resolve_law(const CappedImpact&, const Solver& solver, Forest& mass,
                          IslandProblem& a) {
+  const bool asked = rebounds(a);
   const int n = a.rows;
   for (Vec* x : {&a.impact_Lambda, &a.impact_gamma, &a.newton_gamma})
     if (x->size() < n) x->setZero(a.Lambda.size());
-  const SolveReport first = solve_island(solver, mass, a);
+  ImpactReport report{asked ? solve_inelastic(solver, mass, a) : solve_island(solver, mass, a),
+                      asked};
+  if (!asked) return report;
   a.impact_Lambda.head(n) = a.Lambda.head(n);
   end_rates(mass, a, a.impact_gamma);
   add_offset(a.restitution, a);
-  const SolveReport newton = solve_island(solver, mass, a);
+  const SolveReport newton = solve_island(patient(solver, n), mass, a);
+  if (!is_answer(a, newton)) {
+    report.solve.iterations += newton.iterations;
+    report.s = 0;  // inelastic
+    a.Lambda.head(n) = a.impact_Lambda.head(n);
+    take_no_energy(a);
+    return report;
+  }
   end_rates(mass, a, a.newton_gamma);
-  const double s =
+  report.solve = worse(report.solve, newton);
+  report.s =
       largest_share(work_of_contacts(a, a.impact_Lambda, a.Lambda, a.impact_gamma, a.newton_gamma));
-  if (s < 1)
-    a.Lambda.head(n) = a.impact_Lambda.head(n) + s * (a.Lambda.head(n) - a.impact_Lambda.head(n));
-  return {worse(first, newton), true, s};
+  if (report.s < 1)
+    a.Lambda.head(n) =
+        a.impact_Lambda.head(n) + report.s * (a.Lambda.head(n) - a.impact_Lambda.head(n));
+  if (report.s == 0) take_no_energy(a);
+  return report;
+}
+
+// The coefficient of Moreau's law: its own, or the least of the contacts that approach.
+double one_restitution(const MoreauImpact& law, const IslandProblem& a) {
+  if (law.restitution >= 0) return law.restitution;
+  double eps = -1;
+  for (std::size_t i = 0; i < a.blocks().size(); ++i) {
+    const int row = a.blocks()[i].row;
+    if (!a.is_contact[i] || !(a.gamma_S[row] < 0)) continue;
+    const double own = a.restitution[row] / a.gamma_S[row];
+    eps = eps < 0 ? own : std::min(eps, own);
+  }
+  return std::max(eps, 0.0);
+}
+
+// -(gamma_E + eps gamma_S) in N_C(Lambda) with one eps for all rows of all contacts that do not
+// leave. Those that leave have no part in it; one that the impact makes approach is in the next,
+// at the same time.
+ImpactReport resolve_law(const MoreauImpact& law, const Solver& solver, Forest& mass,
+                         IslandProblem& a) {
+  constexpr int most_impacts = 32;
+  const double eps = one_restitution(law, a);
+  if (!(eps > 0) || !approaches(a, a.at_impact ? 0 : resting_speed))
+    return solve_plainly(solver, mass, a);
+  const int n = a.rows;
+  const double speed = a.gamma_S.head(n).lpNorm<Eigen::Infinity>();
+  Vec before = a.gamma_S.head(n), total = Vec::Zero(n), shift = Vec::Zero(n), free(a.Lambda.size());
+  Vec gamma(a.Lambda.size());
+  a.Lambda.head(n).setZero();
+  end_rates(mass, a, free);
+  ImpactReport report;
+  report.impact = true;
+  for (int round = 0; round < most_impacts; ++round) {
+    Vec offset = shift;  // the velocities that earlier impacts made
+    for (std::size_t i = 0; i < a.blocks().size(); ++i) {
+      const Block& k = a.blocks()[i];
+      if (!a.is_contact[i]) continue;
+      if (before[k.row] > 1e-12 * speed)
+        offset[k.row] += 1e3 * speed;  // out of reach
+      else
+        offset.segment(k.row, k.rows) += eps * before.segment(k.row, k.rows);
+    }
+    add_offset(offset, a);
+    a.Lambda.head(n).setZero();
+    const SolveReport solve = solve_island(solver, mass, a);
+    end_rates(mass, a, gamma);
+    add_offset(-offset, a);
+    report.solve = round == 0 ? solve : worse(report.solve, solve);
+    total += a.Lambda.head(n);
+    shift += gamma.head(n) - free.head(n);
+    before = a.gamma_S.head(n) + shift;
+    bool again = false;
+    for (std::size_t i = 0; i < a.blocks().size(); ++i)
+      again = again || (a.is_contact[i] && before[a.blocks()[i].row] < -1e-10 * speed);
+    if (!again || !is_bearable(a)) break;
+  }
+  a.Lambda.head(n) = total;
+  if (!is_bearable(a)) {
+    report.solve.converged = false;
+    report.solve.residual = speed;
+  }
+  return report;
+}
+
+ImpactReport resolve_law(const PoissonImpact&, const Solver& solver, Forest& mass,
+                         IslandProblem& a) {
+  if (!rebounds(a)) return solve_plainly(solver, mass, a);
+  return resolve_poisson(solver, a);
+}
+
+ImpactReport resolve_law(const ChainImpact& law, const Solver& solver, Forest& mass,
+                         IslandProblem& a) {
+  if (!approaches(a, a.at_impact ? 0 : resting_speed)) return solve_plainly(solver, mass, a);
+  if (!a.at_impact) (void)solve_island(solver, mass, a);  // for the finite forces of the step
+  if (std::optional<ImpactReport> report = resolve_chain(law, mass, a)) return *report;
+  ImpactReport report = resolve_law(CappedImpact{}, solver, mass, a);
+  report.impact = true;
+  report.path = ImpactPath::fallback;
+  return report;
 }
 
 }  // namespace
@@ -81,8 +274,46 @@ std::string_view name_of(const ImpactLaw& law) {
   return std::visit([](const auto& l) { return l.name; }, law);
 }
 
+std::string_view name_of(ImpactPath path) {
+  switch (path) {
+    case ImpactPath::inclusion: return "inclusion";
+    case ImpactPath::stick: return "stick";
+    case ImpactPath::dissipation_exact: return "dissipation, exact";
+    case ImpactPath::dissipation_nlp: return "dissipation, NLopt";
+    case ImpactPath::fallback: return "fallback";
+  }
+  return "";
+}
+
+bool is_dense(const ImpactLaw& law) {
+  return std::holds_alternative<PoissonImpact>(law) || std::holds_alternative<ChainImpact>(law);
+}
+
+void check_impact_law(const ImpactLaw& law, const Model& model, const std::string& path) {
+  if (const auto* moreau = std::get_if<MoreauImpact>(&law)) {
+    require(moreau->restitution <= 1, path + ".restitution",
+            fmt::format("expected a number in [0, 1], got {}", moreau->restitution));
+    return;
+  }
+  const auto* chain = std::get_if<ChainImpact>(&law);
+  if (!chain) return;
+  require(std::isfinite(chain->energetic) && chain->energetic >= 0, path + ".energetic",
+          fmt::format("expected a number >= 0, got {}", chain->energetic));
+  require(chain->v_s > 0 && chain->a > 0, path, "expected v_s > 0 and exponent > 0");
+  for (std::size_t i = 0; i < model.contact_laws.size(); ++i) {
+    const ContactLaw& c = model.contact_laws[i];
+    require(
+        c.rolling == 0 && c.drilling == 0 && c.mu_back < 0 && c.rule == SlipRule::normal_cone &&
+            ((c.mu1 > 0) == (c.mu2 > 0)),
+        path,
+        fmt::format("P1's chain knows Coulomb friction, also with two coefficients > 0; contact "
+                    "law {} has rolling or drilling friction, a coefficient for sliding "
+                    "backwards, Hu's rule or a direction without friction",
+                    i + 1));
+  }
+}
+
 ImpactReport resolve(const ImpactLaw& law, const Solver& solver, Forest& mass, IslandProblem& a) {
-  if (a.restitution.head(a.rows).isZero(0)) return {solve_island(solver, mass, a), false, 1};
   return std::visit([&](const auto& l) { return resolve_law(l, solver, mass, a); }, law);
 }
 

@@ -14,7 +14,10 @@ void Stepper::form_islands() {
   while (w.islands.count() > static_cast<int>(w.problems.size())) w.problems.emplace_back();
   w.results.resize(w.problems.size());
   parallel_for(w.islands.count(), o.threads, [&](int i) {
-    form_island(m, w.assembly, w.islands[i], o.solver, w.v_free, w.mass, w.problems[i]);
+    // P1's chain and Poisson's law need dense matrices.
+    const Solver dense = ProxGaussSeidel{};
+    form_island(m, w.assembly, w.islands[i], is_dense(o.impact) ? dense : o.solver, w.v_free,
+                w.mass, w.problems[i]);
   });
 }
 

@@ -43,8 +43,10 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
     const int row = take_rows(law, from, 0);
     problem_.gamma_S.segment(row, e.rows) = gamma.segment(now_.row[i], e.rows);
     problem_.b.segment(row, e.rows) = dynamics_.prescribed_offset(here_.t, e);
-    if (e.kind == Element::Kind::normal)
-      problem_.restitution[row] = e.restitution * std::min(gamma[now_.row[i]], 0.0);
+    if (e.is_contact()) {
+      set_restitution(model_.contact_laws[e.law], problem_.blocks.back(), problem_);
+      problem_.source.back().dynamic = model_.contact_laws[e.law].dynamic;
+    }
   }
   partition();
   AutoSolver solver;
@@ -52,7 +54,9 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
   const Solver chosen = solver;
   for (int i = 0; i < islands_.count(); ++i) {
     IslandProblem& p = island_problems_[i];
-    form_island(model_, problem_, islands_[i], chosen, v_free, dynamics_.mass(), p);
+    const Solver formed = is_dense(options_.impact) ? Solver{ProxGaussSeidel{}} : chosen;
+    form_island(model_, problem_, islands_[i], formed, v_free, dynamics_.mass(), p);
+    p.at_impact = true;
     const ImpactReport r = resolve(options_.impact, chosen, dynamics_.mass(), p);
     store_impulses(islands_[i], p, problem_);
     change.share = std::min(change.share, r.s);

@@ -261,6 +261,20 @@ int Fields::choice(const char* key, int x, std::initializer_list<const char*> op
               fmt::format("expected one of {}, got {}", fmt::join(options, ", "), shown(node)));
 }
 
+int Fields::choice_or_object(const char* key, int x, std::initializer_list<const char*> options,
+                             const char* about, const Body& body) {
+  if (schema_) {
+    Fields inner(*definitions_);
+    body(inner);
+    const std::vector<std::string> names(options.begin(), options.end());
+    describe(key, {{"anyOf", {{{"enum", names}}, inner.schema()}}}, about);
+    return x;
+  }
+  if (!has(key) || !node_[key].IsMap()) return choice(key, x, options, about);
+  object(key, about, body);
+  return -1;
+}
+
 bool Fields::object(const char* key, const char* about, const Body& body) {
   if (schema_) {
     const bool must = required_;

@@ -46,6 +46,10 @@ class Fields {
   // x becomes the position of the text among the options.
   int choice(const char* key, int x, std::initializer_list<const char*> options, const char* about);
 
+  // The same, or an object: then -1 is returned (for a schema: x).
+  int choice_or_object(const char* key, int x, std::initializer_list<const char*> options,
+                       const char* about, const std::function<void(Fields&)>& body);
+
   using Body = std::function<void(Fields&)>;
   // Returns whether the key is there (always, for a schema).
   bool object(const char* key, const char* about, const Body& body);

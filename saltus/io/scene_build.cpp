@@ -440,6 +440,7 @@ struct SystemBuilder {
       add_supports();
       add_elements();
       system.model = builder.build();
+      check_impact_law(scene.integrator.impact, system.model, "integrator.impact");
       add_actuation();
     } catch (const InputError& e) {
       if (e.path().empty() && std::string(e.what()).rfind(scene.document->name(), 0) == 0) throw;

@@ -133,6 +133,9 @@ void read_contact(Fields& f, ContactScene& contact) {
   f.number("drilling", contact.law.drilling, "m", "drilling friction: moment per normal force",
            {0, infinity, false});
   f.number("restitution", contact.law.restitution, "", "Newton's, on approach", {0, 1, false});
+  f.number("restitution_tangential", contact.law.tangential_restitution, "",
+           "along the contact: 1 turns sliding round; impact laws capped and newton",
+           {-1, 1, false});
   contact.law.axes = static_cast<FrictionAxes>(
       f.choice("axes", 1, {"first", "second"}, "whose frame carries the two coefficients"));
 }

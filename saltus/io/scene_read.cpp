@@ -105,6 +105,52 @@ void read_solver(Fields& f, Solver& solver) {
   if (type == 3) take(Newton{});
 }
 
+void read_chain(Fields& f, ChainImpact& law) {
+  f.number("energetic", law.energetic, "", "e*: of the kinetic energy, what may be left after",
+           not_negative);
+  // With a bound on the energy the velocities are attenuated unless said otherwise.
+  const int control =
+      f.choice("control", f.has("energetic") ? 1 : 0, {"none", "attenuation", "constraint"},
+               "how e* is kept: velocities scaled, or a bound of the optimisation");
+  law.control = static_cast<EnergyControl>(control);
+  f.number("v_s", law.v_s, "m/s", "speed at which friction falls to its dynamic value", positive);
+  f.number("exponent", law.a, "", "of that transition", positive);
+  law.method = static_cast<DissipationMethod>(
+      f.choice("method", 0, {"automatic", "exact", "nlp"},
+               "of the dissipation principle: exact where it has one or two unknowns, else NLopt"));
+}
+
+ImpactLaw read_impact(Fields& f) {
+  MoreauImpact moreau;
+  ChainImpact chain;
+  ImpactLaw law;
+  const auto nothing = [](Fields&) {};
+  const int named = f.choice_or_object(
+      "impact", 0, {"capped", "newton", "moreau", "poisson", "chain"},
+      "impact law, or with options", [&](Fields& g) {
+        g.forms("law", {{"capped", nothing},
+                        {"newton", [&](Fields&) { law = NewtonImpact{}; }},
+                        {"moreau",
+                         [&](Fields& h) {
+                           h.number("restitution", moreau.restitution, "",
+                                    "of all contacts; default: the least of those that approach",
+                                    {0, 1, false});
+                           law = moreau;
+                         }},
+                        {"poisson", [&](Fields&) { law = PoissonImpact{}; }},
+                        {"chain", [&](Fields& h) {
+                           read_chain(h, chain);
+                           law = chain;
+                         }}});
+      });
+  if (f.writing_schema()) return {};
+  if (named == 1) law = NewtonImpact{};
+  if (named == 2) law = MoreauImpact{};
+  if (named == 3) law = PoissonImpact{};
+  if (named == 4) law = ChainImpact{};
+  return law;
+}
+
 void read_integrator(Fields& f, Scene& s) {
   MoreauMidpoint& o = s.integrator;
   const bool events = f.choice("type", 0, {"moreau", "event-driven"},
@@ -114,7 +160,7 @@ void read_integrator(Fields& f, Scene& s) {
       "PD gains: linearly implicit at the mid-point, at the end of the step, or explicit"));
   o.projection = static_cast<Projection>(
       f.choice("projection", 0, {"mass", "root-fixed", "none"}, "removal of drift"));
-  if (f.choice("impact", 0, {"capped", "newton"}, "impact law") == 1) o.impact = NewtonImpact{};
+  o.impact = read_impact(f);
   EventDriven e;
   f.number("tolerance", e.tolerance, "", "event-driven: of a step, relative", {0, 1, true});
   f.integer("max_events", e.max_events, "event-driven: between two landings", 1);

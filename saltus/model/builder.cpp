@@ -108,6 +108,8 @@ ModelBuilder& ModelBuilder::contact(const std::vector<std::string>& a,
           path + ".friction", "with rolling friction one coefficient serves both ways");
   require(law.restitution >= 0 && law.restitution <= 1, path + ".restitution",
           fmt::format("expected a number in [0, 1], got {}", law.restitution));
+  require(std::abs(law.tangential_restitution) <= 1, path + ".restitution_tangential",
+          fmt::format("expected a number in [-1, 1], got {}", law.tangential_restitution));
   require(law.rolling >= 0 && std::isfinite(law.rolling), path + ".rolling",
           "expected a length >= 0");
   require(law.drilling >= 0 && std::isfinite(law.drilling), path + ".drilling",
