@@ -519,6 +519,8 @@ def test_tables(pegs, scenes, run):
                          "frames/kinetic": "J"}
         for table, columns in TABLES.items():
             for name in columns:
+                if name == "feasible":  # nan: the law computes none
+                    continue
                 assert np.all(np.isfinite(f[table][name][()])), f"{table}/{name}"
         summary = json.loads(text_of(f["summary"]))
         assert summary["worst_residual"] == f["steps/residual"][()].max()
