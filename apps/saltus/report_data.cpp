@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "apps/saltus/impacts_json.h"
 #include "apps/saltus/modes_json.h"
 #include "apps/saltus/view_api.h"
 #include "saltus/base/error.h"
+#include "saltus/io/run_impacts.h"
 #include "saltus/io/run_modes.h"
 
 namespace saltus::cli {
@@ -132,28 +134,31 @@ const TableSpec& find_table(const std::vector<TableSpec>& tables, const std::str
 }
 
 constexpr std::size_t most_stretches = 2000;  // of modes: more than a screen has pixels
+constexpr std::size_t most_impacts = 2000;
 
-// The strip of modes instead of their tables; returns how many bytes it takes.
-std::size_t put_modes(const std::string& path, const RunReader& run, Json& info) {
-  info["modes"] = nullptr;
+// The strips of modes and impacts instead of their tables; returns how many bytes they take.
+std::size_t put_strips(const std::string& path, const RunReader& run, Json& info) {
+  const std::vector<std::string> out = {"modes",   "causes",          "members",
+                                        "impacts", "impact_contacts", "impact_states"};
   Json kept = Json::array();
   for (Json& table : info["tables"])
-    if (table["name"] != "modes" && table["name"] != "causes" && table["name"] != "members")
+    if (std::ranges::find(out, table["name"].get<std::string>()) == out.end())
       kept.push_back(std::move(table));
   info["tables"] = std::move(kept);
-  if (!has_modes(run)) return 0;
-  info["modes"] = modes_strip(read_modes(run, path), most_stretches);
-  return info["modes"].dump().size();
+  info["modes"] = info["impacts"] = nullptr;
+  if (has_modes(run)) info["modes"] = modes_strip(read_modes(run, path), most_stretches);
+  if (has_impacts(run)) info["impacts"] = impacts_strip(read_impacts(run, path), most_impacts);
+  return info["modes"].dump().size() + info["impacts"].dump().size();
 }
 
 }  // namespace
 
 ReportData report_data(const std::string& path, const RunReader& run, std::size_t most_bytes) {
   ReportData data{.info = describe_run(path, run), .bytes = {}};
-  const std::size_t mode_bytes = put_modes(path, run, data.info);
-  if (mode_bytes >= most_bytes)
-    throw InputError(fmt::format("--size-cap: the modes of {} do not fit", path));
-  most_bytes -= mode_bytes;
+  const std::size_t strip_bytes = put_strips(path, run, data.info);
+  if (strip_bytes >= most_bytes)
+    throw InputError(fmt::format("--size-cap: the modes and impacts of {} do not fit", path));
+  most_bytes -= strip_bytes;
   const auto tables = run.tables();
   const TableSpec &frames = find_table(tables, path, "frames"),
                   &contacts = find_table(tables, path, "contacts"),

@@ -54,6 +54,20 @@ void print_undetermined(const nlohmann::ordered_json& u) {
                n("left_out"), n("examined"));
 }
 
+void print_impacts(const nlohmann::ordered_json& s) {
+  const long impacts = s["impacts"].get<long>(), gains = s["impacts_that_gained"].get<long>();
+  if (impacts == 0) return;
+  fmt::print("  impacts         {} under the law '{}'{}\n", impacts,
+             s["impact_law"].get<std::string>(), gains > 0 ? "" : ", none gained energy");
+  if (gains > 0)
+    fmt::print(
+        "                  {} gained kinetic energy, the most {:.3g} % at t = {:.6g} s (saltus "
+        "audit)\n",
+        gains, 100 * s["most_gained"].get<double>(), s["most_gained_time"].get<double>());
+  if (const long n = s["impact_fallbacks"].get<long>(); n > 0)
+    fmt::print("                  {} fell back to the capped law\n", n);
+}
+
 void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   const auto d = [&](const char* key) { return s[key].get<double>(); };
   if (!s["title"].get<std::string>().empty()) fmt::print("{}\n", s["title"].get<std::string>());
@@ -87,6 +101,7 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   for (const auto& [name, value] : s["energy"].items())
     if (value.get<double>() != 0) fmt::print(" {} {:.4g}", name, value.get<double>());
   fmt::print("\n");
+  print_impacts(s);
   for (const auto& [name, value] : s["metrics"].items())
     fmt::print("  {:<15} {}\n", name, number(value));
   if (s.contains("dumped")) fmt::print("  dumped          {}\n", s["dumped"].get<std::string>());

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "apps/saltus/impacts_json.h"
 #include "apps/saltus/modes_json.h"
 #include "apps/saltus/view_assets.h"
 #include "saltus/base/error.h"
+#include "saltus/io/run_impacts.h"
 #include "saltus/io/run_modes.h"
 
 namespace saltus::cli {
@@ -20,6 +22,7 @@ constexpr std::size_t most_values = std::size_t{1} << 22;   // of an answer: 32 
 constexpr std::size_t most_points = 20'000;                 // of a series
 constexpr std::size_t most_contacts = 5'000;                // of a list
 constexpr std::size_t most_stretches = 5'000;               // of modes
+constexpr std::size_t most_impacts = 5'000;                 // of the strip
 constexpr std::size_t contact_rows = std::size_t{1} << 22;  // looked at in one request
 constexpr std::size_t no_limit = std::size_t{1} << 53, most_index = (std::size_t{1} << 31) - 1;
 
@@ -203,6 +206,14 @@ HttpReply ViewApi::modes(const HttpQuery& q) {
   return json_reply(modes_strip(read_modes(run, runs_[index].path), most_stretches));
 }
 
+// null: an older run, which records none.
+HttpReply ViewApi::impacts(const HttpQuery& q) {
+  const std::size_t index = q.count("run", 0, runs_.size() - 1);
+  const RunReader& run = reader(index);
+  if (!has_impacts(run)) return json_reply(nullptr);
+  return json_reply(impacts_strip(read_impacts(run, runs_[index].path), most_impacts));
+}
+
 HttpReply ViewApi::steer(const HttpQuery& q) {
   if (!live_) throw HttpError(404, "no simulation is attached to this page");
   const std::string what = q.text("do");
@@ -243,6 +254,7 @@ void ViewApi::install(LocalServer& server) {
   server.get("/api/series", locked(&ViewApi::series));
   server.get("/api/contacts", locked(&ViewApi::contacts));
   server.get("/api/modes", locked(&ViewApi::modes));
+  server.get("/api/impacts", locked(&ViewApi::impacts));
   server.post("/api/live", locked(&ViewApi::steer));
 }
 

@@ -39,6 +39,7 @@ class ViewApi {
   [[nodiscard]] HttpReply series(const HttpQuery& query);
   [[nodiscard]] HttpReply contacts(const HttpQuery& query);
   [[nodiscard]] HttpReply modes(const HttpQuery& query);
+  [[nodiscard]] HttpReply impacts(const HttpQuery& query);
   [[nodiscard]] HttpReply steer(const HttpQuery& query);
 
   std::mutex mutex_;

@@ -90,3 +90,24 @@ def modes(run: Run, ax: Any) -> Any:
     ax.set_title(run.header.get("title", ""))
     ax.legend(fontsize="small")
     return ax
+
+
+def impacts(run: Run, ax: Any) -> Any:
+    """Energy bars: T before as an outline, T after as its filling, a gain in red."""
+    found = run.impacts()
+    ax = _axes(ax)
+    t, before, after = ([i[k] for i in found] for k in ("t", "kinetic_before", "kinetic_after"))
+    end = float(run["frames/t"][-1])
+    width = max(end, 1e-12) / 100
+    ax.bar(t, [min(a, b) for a, b in zip(before, after)], width, color="#2f6fe0", label="T after")
+    gains = [i for i in found if i["gained"] > 0]
+    if gains:
+        ax.bar([i["t"] for i in gains], [i["kinetic_after"] - i["kinetic_before"] for i in gains],
+               width, [i["kinetic_before"] for i in gains], color="#d11f1f", label="gained")
+    ax.bar(t, before, width, fill=False, edgecolor="0.3", lw=0.8, label="T before")
+    ax.set_xlim(float(run["frames/t"][0]), end)
+    ax.set_xlabel("t [s]")
+    ax.set_ylabel("kinetic energy [J]")
+    ax.set_title(run.header.get("title", ""))
+    ax.legend(fontsize="small")
+    return ax

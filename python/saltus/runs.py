@@ -210,6 +210,51 @@ class Run:
                  "force": impulse / self.header["dt"]}
                 for kind, a, b, feature, mode, gap, point, normal, impulse in zip(*columns)]
 
+    def _place(self, kind: int, a: int, b: int, feature: int) -> str | None:
+        if kind == 1:
+            return self.header["elements"][a]
+        shapes = self.header["shapes"]
+        point = f"#{feature}" if feature else ""
+        return f"contact {shapes[a]['name']} - {shapes[b]['name']}{point}" if kind == 0 else None
+
+    def impacts(self) -> list[dict[str, Any]]:
+        """The impacts, in their order: t [s], kinetic_before, kinetic_after (of the trees that take
+        part), work_normal, work_tangential, work_joints, work_drives, work_forces, attenuated,
+        accumulated [J], whose sum is the change; gained: by the law beyond its claim [J];
+        restitution_share, attenuation, bound (the claim T+ <= bound T-), path, contact_count and
+        contacts (at, before, after, impulse: N, T1, T2; work_normal, work_tangential, restitution,
+        mu, feasible), of which the 32 with the largest impulses are kept; and of the first ones
+        (output.impacts) the states q, v_before, v_after. InputError: a run of an older saltus."""
+        if "impacts" not in self.tables:
+            self._file()
+            raise InputError("the run has no table of impacts: an older saltus wrote it; run the "
+                             "scene again")
+
+        def rows(table: str, count: int | None = None) -> list[dict[str, Any]]:
+            names = list(self.tables[table])
+            columns = [self[f"{table}/{c}"].read(0, count) for c in names]
+            return [dict(zip(names, row)) for row in zip(*columns)]
+
+        # Of a run that is being written the impacts first: their contacts and states are there.
+        found, first = rows("impacts"), 0
+        contacts, states = rows("impact_contacts"), rows("impact_states", len(found))
+        for k, impact in enumerate(found):
+            end = int(impact.pop("contact_end"))
+            impact["path"] = self.header["impact_paths"][impact["path"]]
+            impact["contact_count"] = int(impact.pop("contacts"))
+            impact["contacts"] = [
+                {"at": self._place(*(int(c.pop(x)) for x in ("kind", "a", "b", "feature"))), **c}
+                for c in contacts[first:end]]
+            impact |= states[k] if k < len(states) else {}
+            first = end
+        return found
+
+    def plot_impacts(self, ax: Any = None) -> Any:
+        """With matplotlib: at each impact the kinetic energy before as an outline, after as its
+        filling, and what was gained in red. Returns the axes."""
+        from . import plotting
+        return plotting.impacts(self, ax)
+
     def modes(self) -> list[dict[str, Any]]:
         """Changes of mode and impacts, in their order: t [s], causes (dicts of cause, at: a name
         or None, and of an accumulation its end [s]), holds and slips (names of what does from then
@@ -219,17 +264,10 @@ class Run:
             self._file()
             raise InputError("the run has no modes: record them with output.modes=true, or run "
                              "with integrator.type=event-driven")
-        words, elements = self.header["causes"], self.header["elements"]
-        shapes = [s["name"] for s in self.header["shapes"]]
+        words, name = self.header["causes"], self._place
 
         def rows(table: str, *columns: str) -> list[tuple[Any, ...]]:
             return list(zip(*(self[f"{table}/{c}"][:].tolist() for c in columns)))
-
-        def name(kind: int, a: int, b: int, feature: int) -> str | None:
-            if kind == 1:
-                return elements[a]
-            point = f"#{feature}" if feature else ""
-            return f"contact {shapes[a]} - {shapes[b]}{point}" if kind == 0 else None
 
         # Of a run that is being written the modes first: their causes and members are there.
         changes = rows("modes", "t", "impact", "kinetic_before", "kinetic_after",

@@ -103,7 +103,8 @@ void bind_step(nb::module_& m) {
       .def_ro("friction", &EnergyTerms::friction)
       .def_ro("joints", &EnergyTerms::joints)
       .def_ro("correction", &EnergyTerms::correction)
-      .def_ro("integrator", &EnergyTerms::integrator, "error of the scheme");
+      .def_ro("integrator", &EnergyTerms::integrator, "error of the scheme")
+      .def_ro("impacts", &EnergyTerms::impacts, "part of the others: at impacts");
 
   nb::class_<StepsReport>(m, "StepReport", "What one call of step did.")
       .def_ro("steps", &StepsReport::steps)

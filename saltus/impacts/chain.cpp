@@ -83,9 +83,12 @@ class Chain {
 
   void take_block(int i) {
     const Block& k = a_.problem.blocks[i];
-    if (std::holds_alternative<Bilateral>(k.law) && k.compliance == 0) {
-      for (int r = k.row; r < k.row + k.rows; ++r)
+    // At an impact a row with compliance is the armature of a cut coordinate.
+    if (std::holds_alternative<Bilateral>(k.law) && (k.compliance == 0 || a_.at_impact)) {
+      for (int r = k.row; r < k.row + k.rows; ++r) {
+        G_(r, r) += k.compliance;
         if (G_(r, r) > 0) kept_.push_back(r);
+      }
       return;
     }
     const auto* disc = std::get_if<Coulomb>(&k.law);

@@ -129,6 +129,9 @@ void Stepper::merge(ImpactReport& all, const ImpactReport& one) {
   all.solve.indeterminate = std::max(all.solve.indeterminate, one.solve.indeterminate);
   all.impact = all.impact || one.impact;
   all.s = std::min(all.s, one.s);
+  all.attenuation = std::min(all.attenuation, one.attenuation);
+  all.bound = std::max(all.bound, one.bound);
+  all.path = std::max(all.path, one.path);
 }
 
 void Stepper::end_velocity() {

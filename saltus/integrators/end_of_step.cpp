@@ -121,6 +121,10 @@ void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   joint_work(e);
   drive_work(e);
   external_work(e);
+  if (report.struck) {
+    attenuate_velocity(e);
+    record_impact(e);
+  }
   s.q = w.q_M;
   s.v = w.v_E;
   s.t = t.E;

@@ -362,10 +362,11 @@ bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport&
            (a.is_contact() && b.is_contact() && a.key < b.key);
   });
   mode_ = std::move(trial);
+  report.energy.prescribed += change.driven;
   if (change.impact) {
     ++report.impacts;
     report.least_share = std::min(report.least_share, change.share);
-    report.energy.contacts += change.kinetic_after - change.kinetic_before;
+    enter(change.record, report.energy);
   }
   if (!stabilise(report)) return fail(report, "the mode has no motion");
   renew_scales();

@@ -124,6 +124,8 @@ class EventIntegrator {
   bool admissible_start(const EventMode& trial, std::string& why);
   bool settle_velocities(EventMode& trial, ModeChange& change, std::string& why);
   bool impact(const EventMode& trial, ModeChange& change, std::string& why);
+  void begin_record(const Vec& v_before, ImpactRecord& record);
+  double drive_work(const Vec& v_before, const Vec& v_after);
   void pass_accumulation(EventMode& trial, ModeChange& change);
   [[nodiscard]] std::string places_of(const Island& island) const;
 
@@ -158,6 +160,9 @@ class EventIntegrator {
   Assembly problem_;
   Islands islands_;
   std::vector<IslandProblem> island_problems_;
+  std::vector<ImpactReport> impact_reports_;  // of the islands of an impact
+  std::vector<Element> impact_elements_;      // of the blocks of its problem
+  std::vector<char> struck_;                  // trees that take part in it
   std::vector<Vec6> wrenches_;
   RungeKutta8 rk_;
   Derivative derivative_;

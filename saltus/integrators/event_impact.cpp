@@ -29,7 +29,8 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
   const Vec& gamma = now_.gamma;
   problem_.clear();
   problem_.contacts.clear();
-  Vec v_free = here_.v;
+  const Vec v_free = here_.v;
+  impact_elements_.clear();
   int block = 0;
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
     const Element& e = trial.elements[i];
@@ -40,24 +41,30 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
       if (!std::isinf(e.set[0].backward)) continue;  // finite forces give no impulse
       law = Unilateral{};
     }
-    const int row = take_rows(law, from, 0);
+    const int row = take_rows(law, from, e.compliance);
+    impact_elements_.push_back(e);
     problem_.gamma_S.segment(row, e.rows) = gamma.segment(now_.row[i], e.rows);
     problem_.b.segment(row, e.rows) = dynamics_.prescribed_offset(here_.t, e);
+    if (e.compliance > 0) problem_.b[row] -= gamma[now_.row[i]];  // armature: Lambda = -a dgamma
     if (e.is_contact()) {
       set_restitution(model_.contact_laws[e.law], problem_.blocks.back(), problem_);
       problem_.source.back().dynamic = model_.contact_laws[e.law].dynamic;
+    } else if (e.kind == Element::Kind::normal) {
+      problem_.restitution[row] = e.restitution * std::min(gamma[now_.row[i]], 0.0);
     }
   }
   partition();
   AutoSolver solver;
   solver.tolerance = 1e-13 * std::max(scales_.velocity, here_.v.lpNorm<Eigen::Infinity>());
   const Solver chosen = solver;
+  impact_reports_.resize(islands_.count());
   for (int i = 0; i < islands_.count(); ++i) {
     IslandProblem& p = island_problems_[i];
     const Solver formed = is_dense(options_.impact) ? Solver{ProxGaussSeidel{}} : chosen;
     form_island(model_, problem_, islands_[i], formed, v_free, dynamics_.mass(), p);
     p.at_impact = true;
-    const ImpactReport r = resolve(options_.impact, chosen, dynamics_.mass(), p);
+    const ImpactReport r = impact_reports_[i] =
+        resolve(options_.impact, chosen, dynamics_.mass(), p);
     store_impulses(islands_[i], p, problem_);
     change.share = std::min(change.share, r.s);
     // At rounding a residual may miss so tight a tolerance; a thousand times of it is an error.
@@ -73,7 +80,61 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
   dynamics_.mass().solve(-1, impulse_.data(), wrenches_.data(), dv.data(), nullptr);
   here_.v = v_free + dv;
   change.impact = true;
+  begin_record(v_free, change.record);
   return true;
+}
+
+// The books of the impact just solved, while its rows are at hand; then the attenuation of P1.
+void EventIntegrator::begin_record(const Vec& v_before, ImpactRecord& record) {
+  std::vector<Vec6> twists(wrenches_.size()), end_twists(wrenches_.size());
+  const Vec v_raw = here_.v;
+  struck_.assign(model_.tree_begin.size(), 0);
+  for (int i = 0; i < islands_.count(); ++i) {
+    const IslandProblem& p = island_problems_[i];
+    if (p.Lambda.head(p.rows).isZero(0)) continue;
+    for (const int t : islands_[i].trees) struck_[t] = 1;
+    if (const double e = impact_reports_[i].attenuation; e != 1)
+      attenuate(model_, islands_[i], e, here_.v);
+  }
+  dynamics_.mass().twists(v_raw, twists);
+  dynamics_.mass().twists(here_.v, end_twists);
+  for (int i = 0; i < islands_.count(); ++i) {
+    const IslandProblem& p = island_problems_[i];
+    if (p.Lambda.head(p.rows).isZero(0)) continue;
+    add_report(impact_reports_[i], p, record);
+    for (std::size_t k = 0; k < islands_[i].blocks.size(); ++k) {
+      const int block = islands_[i].blocks[k];
+      const Element& e = impact_elements_[block];
+      add_block(model_, problem_, block, e.place(), e.is_contact() ? e.law : -1, feasible_of(p, k),
+                {v_raw, twists}, {here_.v, end_twists}, record);
+    }
+  }
+  record.drives += drive_work(v_before, v_raw);
+  record.t = here_.t;
+  record.q = here_.q;
+  record.v_before = v_before;
+  record.v_after = here_.v;
+  record.kinetic_before = kinetic_energy(model_, v_before, dynamics_.work(), struck_);
+  if (v_raw != here_.v) {
+    forward_kinematics(model_, here_.q, v_raw, work_);
+    record.attenuated = -kinetic_energy(model_, v_raw, work_, struck_);
+  }
+  forward_kinematics(model_, here_.q, here_.v, work_);
+  record.kinetic_after = kinetic_energy(model_, here_.v, work_, struck_);
+  if (v_raw != here_.v) record.attenuated += record.kinetic_after;
+}
+
+// Work of the impulses that keep prescribed velocities: what M dv = W Lambda + drive lacks.
+double EventIntegrator::drive_work(const Vec& v_before, const Vec& v_after) {
+  if (!model_.any_prescribed) return 0;
+  Vec need(model_.nv), rows(model_.nv);
+  dynamics_.mass().multiply(v_after - v_before, need);
+  dynamics_.mass().gather(wrenches_, rows);
+  need -= rows + impulse_;
+  double work = 0;
+  for (int i = 0; i < model_.nv; ++i)
+    if (model_.prescribed[i]) work += need[i] * 0.5 * (v_before[i] + v_after[i]);
+  return work;
 }
 
 // Prescribed velocities as their signals have them from now on; the others follow by the impulses
@@ -130,6 +191,7 @@ bool EventIntegrator::admissible_start(const EventMode& trial, std::string& why)
 
 // Velocities that the touching elements allow.
 bool EventIntegrator::settle_velocities(EventMode& trial, ModeChange& change, std::string& why) {
+  const double before_drives = kinetic_energy(model_, here_.v, work_);  // touching() was here
   if (!impose_drives(why)) return false;
   if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_)) {
     why = "the mass matrix is singular";
@@ -137,6 +199,7 @@ bool EventIntegrator::settle_velocities(EventMode& trial, ModeChange& change, st
   }
   if (change.causes.front().cause == Cause::start && !admissible_start(trial, why)) return false;
   change.kinetic_before = change.kinetic_after = kinetic_energy(model_, here_.v, dynamics_.work());
+  change.driven = change.kinetic_before - before_drives;
   const double band = bands_.velocity * scales_.velocity;
   bool closes = false;
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
@@ -204,7 +267,11 @@ void EventIntegrator::pass_accumulation(EventMode& trial, ModeChange& change) {
   if (dynamics_.prepare(here_.t, here_.q, here_.v, held, now_))
     (void)dynamics_.rest_rows(here_.t, held, here_.v, now_);
   forward_kinematics(model_, here_.q, here_.v, work_);
-  change.kinetic_after = kinetic_energy(model_, here_.v, work_);
+  const double rested = kinetic_energy(model_, here_.v, work_);
+  change.record.accumulated = rested - change.kinetic_after;
+  change.record.kinetic_after += change.record.accumulated;
+  change.record.v_after = here_.v;
+  change.kinetic_after = rested;
 }
 
 }  // namespace saltus

@@ -20,6 +20,15 @@ void EnergyTerms::add_work(const EnergyTerms& s) {
   joints += s.joints;
   correction += s.correction;
   integrator += s.integrator;
+  impacts += s.impacts;
+}
+
+void enter(const ImpactRecord& r, EnergyTerms& e) {
+  e.contacts += r.normal + r.attenuated + r.accumulated;
+  e.friction += r.tangential;
+  e.joints += r.joints;
+  e.prescribed += r.drives;
+  e.impacts += r.work();
 }
 
 double potential_energy(const Model& model, VecIn q, const std::vector<std::int32_t>& turns,

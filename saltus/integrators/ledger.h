@@ -1,6 +1,7 @@
 // The energy ledger: where the mechanical energy of a step came from and went.
 #pragma once
 #include "saltus/control/actuation.h"
+#include "saltus/integrators/impact_record.h"
 
 namespace saltus {
 
@@ -18,6 +19,7 @@ struct EnergyTerms {
   double joints = 0;                  // bilateral rows, limits and dry friction of joints; edges
   double correction = 0;              // position correction
   double integrator = 0;              // what is left: error of the scheme
+  double impacts = 0;  // part of contacts, friction, joints and prescribed: at impacts
 
   void add_work(const EnergyTerms& step);  // sums the work terms, takes over the energies
   [[nodiscard]] double total() const { return kinetic + potential; }
@@ -26,6 +28,9 @@ struct EnergyTerms {
            correction;
   }
 };
+
+// An impact's work.
+void enter(const ImpactRecord& impact, EnergyTerms& energy);
 
 // Gravity and joint springs; needs forward_kinematics.
 [[nodiscard]] double potential_energy(const Model& model, VecIn q,

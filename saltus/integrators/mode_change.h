@@ -42,7 +42,8 @@ struct ModeChange {
   bool impact = false;
   double kinetic_before = 0, kinetic_after = 0;  // [J]
   double share = 1;                              // of the restitution that energy allowed
-  ImpactRecord record;                           // of an impact
+  double driven = 0;    // work of drives whose rates jump, before any impact [J]
+  ImpactRecord record;  // of an impact
 };
 
 // Whether a slot of this kind has a mode; joints, edges and springs always hold.

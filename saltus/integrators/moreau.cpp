@@ -17,6 +17,7 @@ StepWorkspace::StepWorkspace(const Model& model)
       projection(model),
       twists(model.bodies.size(), Vec6::Zero()),
       wrenches(model.bodies.size(), Vec6::Zero()),
+      end_twists(model.bodies.size(), Vec6::Zero()),
       elements(model) {
   const auto n = static_cast<Eigen::Index>(model.coordinates.size());
   mass.resize(forest_shape(model));
@@ -77,6 +78,7 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
     report.diverged = true;
     return report;
   }
+  k.find_impacts(report);
   k.keep_impulses();
   k.finish(report);
   return report;

@@ -30,6 +30,12 @@ struct MoreauMidpoint {
   int keep_failing = 0;  // StepWorkspace::failing, of islands of at most this many rows
 };
 
+// An impact of time stepping is a step in which a contact or limit closes: one that has restitution
+// or carried no impulse in the step before, takes an impulse now and approached by more than this
+// share of the model's length (or so many rad) in the time of a step. Slower is what rounding and
+// the solver's tolerance do to a contact at rest.
+inline constexpr double impact_approach = 1e-9;
+
 // A step has diverged when a velocity is not finite, when a body moves at this speed [m/s], or
 // when it turns by more than half a turn in the step: then its rotation is no longer resolved.
 inline constexpr double divergence_speed = 1e7;
@@ -41,10 +47,15 @@ struct StepReport {
   double cut_work = 0;    // of the rows of cuts, within energy.joints; none in exact motion [J]
   bool singular = false;  // the mass matrix has no inverse
   bool diverged = false;  // see divergence_speed
+  bool struck = false;    // StepWorkspace::record holds an impact of this step
   int culprit = -1;       // the velocity that diverged
   Place worst;            // where the largest residual is
   int islands = 0, contacts = 0;  // of the step
   [[nodiscard]] const SolveReport& solve() const { return impact.solve; }
+  // Energy that no force accounts for [J]: of the scheme, the correction and the rows of cuts.
+  [[nodiscard]] double energy_error() const {
+    return energy.integrator + energy.correction + cut_work;
+  }
 };
 
 // Everything a step computes; sized once.
@@ -61,11 +72,15 @@ struct StepWorkspace {
   std::vector<ImpactReport> results;    // and how they were solved
   IslandProblem failing;  // the first island that missed its tolerance, dense; if asked for
   int failing_island = -1;
+  std::vector<char> struck;        // islands in which something closes with a jump of velocity
+  std::vector<char> struck_trees;  // and their trees
+  ImpactRecord record;             // of the last step that had one
   ProjectionWorkspace projection;
   std::vector<CoordinateTerms> terms;  // per coordinate
   std::vector<MotorCommand> commands;  // per coordinate
   std::vector<Impedance> passive, motor;
   std::vector<Vec6> twists, wrenches;  // of bodies, inertial axes at their origins
+  std::vector<Vec6> end_twists;        // after an attenuation
   bool cut_impulses = false;           // wrenches hold explicit impulses of cut coordinates
   ElementTerms elements;               // runners, springs and drags
   Vec values_start;                    // coordinate values at the start of the step

@@ -46,6 +46,12 @@ struct Stepper {
   void end_velocity();
   void keep_impulses();
 
+  // step_impact.cpp
+  [[nodiscard]] bool closes(int block) const;
+  void find_impacts(StepReport& report);
+  void attenuate_velocity(EnergyTerms& e);
+  void record_impact(EnergyTerms& e);
+
   // end_of_step.cpp
   void block_work(StepReport& report);
   [[nodiscard]] double cut_rate(int c) const;

@@ -14,7 +14,7 @@ namespace {
 using Type = ColumnType;
 using Json = nlohmann::ordered_json;
 
-enum Table { contacts, frames, steps, causes, members, modes_table };
+enum Table { contacts, frames, steps, first_of_impacts, causes = 6, members, modes_table };
 
 int count(std::size_t n) { return static_cast<int>(n); }
 
@@ -52,6 +52,7 @@ TableSpec frame_table(const System& s) {
   for (const char* name : {"motors", "prescribed", "muscles", "external", "dampers", "contacts",
                            "friction", "joints", "correction", "integrator"})
     table.columns.push_back({fmt::format("work_{}", name), Type::f64, 1, "J", "since the start"});
+  table.columns.push_back({"work_impacts", Type::f64, 1, "J", "part of the others: at impacts"});
   std::erase_if(table.columns, [](const Column& c) { return c.width == 0; });
   return table;
 }
@@ -67,15 +68,8 @@ TableSpec step_table() {
            {"penetration", Type::f64, 1, "m", "after it"},
            {"raw_joint_gap", Type::f64, 1, "m", ""},
            {"joint_gap", Type::f64, 1, "m", ""},
+           {"energy_error", Type::f64, 1, "J", "of the scheme, the correction and the joints"},
            {"wall_s", Type::f64, 1, "s", "wall-clock time since the run began"}}};
-}
-
-// Where something happened, as columns.
-std::vector<Column> place_columns() {
-  return {{"kind", Type::u8, 1, "", "0 contact of two shapes, 1 element, 2 nowhere"},
-          {"a", Type::i32, 1, "", "first shape, of header.shapes; element: of header.elements"},
-          {"b", Type::i32, 1, "", "second shape; element: -1"},
-          {"feature", Type::i32, 1, "", "which of the pair's points"}};
 }
 
 TableSpec with_place(const char* name, std::vector<Column> columns) {
@@ -98,22 +92,6 @@ std::vector<TableSpec> mode_tables() {
             {"cause_end", Type::i64, 1, "", "end of the change's rows in causes"},
             {"member_end", Type::i64, 1, "", "end of its rows in members"}}}};
 }
-
-struct PlaceRow {
-  std::uint8_t kind = 2;
-  std::int32_t a = -1, b = -1, feature = 0;
-  explicit PlaceRow(const Place& p) {
-    if (p.slot >= 0) {
-      kind = 1;
-      a = p.slot;
-    } else if (p.shape_a >= 0) {
-      kind = 0;
-      a = p.shape_a;
-      b = p.shape_b;
-      feature = p.feature;
-    }
-  }
-};
 
 Json shape_json(const ContactShape& s) {
   Json j = {{"name", s.name}, {"body", s.body.value}, {"type", name_of(s.shape)}};
@@ -166,6 +144,10 @@ Json header_json(const Scene& scene, const System& system) {
   j["causes"] = Json::array();
   for (int k = 0; k <= static_cast<int>(Cause::accumulation); ++k)
     j["causes"].push_back(name_of(static_cast<Cause>(k)));
+  j["impact_law"] = name_of(scene.events ? scene.events->impact : scene.integrator.impact);
+  j["impact_paths"] = Json::array();
+  for (int k = 0; k <= static_cast<int>(ImpactPath::fallback); ++k)
+    j["impact_paths"].push_back(name_of(static_cast<ImpactPath>(k)));
   j["probes"] = Json::array();
   for (const Probe& p : scene.probes)
     j["probes"].push_back(
@@ -177,6 +159,7 @@ Json header_json(const Scene& scene, const System& system) {
 
 RunFileSpec run_file_spec(const Scene& scene, const System& system, bool checkpoints) {
   std::vector<TableSpec> tables = {contact_table(), frame_table(system), step_table()};
+  for (TableSpec& t : impact_tables(system.model)) tables.push_back(std::move(t));
   if (scene.events || scene.output.modes)
     for (TableSpec& t : mode_tables()) tables.push_back(std::move(t));
   return {scene.document->effective_text(),
@@ -188,6 +171,7 @@ Recorder::Recorder(const std::string& path, const Scene& scene, const System& sy
                    bool checkpoints, bool publish)
     : spec_(run_file_spec(scene, system, checkpoints)),
       writer_(path, spec_, publish),
+      impacts_(first_of_impacts, scene.output.impacts),
       dt_(scene.integrator.dt) {
   std::vector<std::int32_t> seen(system.model.bodies.size(), 0);
   for (const SupportFriction& f : system.model.supports) support_feature_.push_back(seen[f.body]++);
@@ -253,7 +237,7 @@ void Recorder::frame(const System& system, const State& state, const StepWorkspa
   data.push_back(&open);
   for (const double* x :
        {&e.kinetic, &e.potential, &e.motors, &e.prescribed, &e.muscles, &e.external, &e.dampers,
-        &e.contacts, &e.friction, &e.joints, &e.correction, &e.integrator})
+        &e.contacts, &e.friction, &e.joints, &e.correction, &e.integrator, &e.impacts})
     data.push_back(x);
   writer_.append(frames, 1, data);
 }
@@ -261,10 +245,15 @@ void Recorder::frame(const System& system, const State& state, const StepWorkspa
 void Recorder::step(const State& state, const StepReport& r, double wall_s) {
   const std::int32_t iterations = r.solve().iterations;
   const std::uint8_t converged = r.solve().converged;
+  const double error = r.energy_error();
   writer_.append(steps, 1,
                  {&state.t, &iterations, &r.solve().residual, &converged, &r.impact.s,
                   &r.projection.raw_penetration, &r.projection.penetration,
-                  &r.projection.raw_joint_gap, &r.projection.joint_gap, &wall_s});
+                  &r.projection.raw_joint_gap, &r.projection.joint_gap, &error, &wall_s});
+}
+
+void Recorder::impact(const ImpactRecord& record, std::int64_t step) {
+  impacts_.append(record, step, writer_);
 }
 
 void Recorder::modes(const std::vector<ModeChange>& changes, std::int64_t step) {
@@ -299,6 +288,7 @@ void Recorder::copy(const RunReader& from, std::int64_t step) {
     contact_rows =
         static_cast<std::size_t>(from.read("frames", "contact_end", frame_rows - 1, 1)[0]);
   std::vector<std::size_t> rows = {contact_rows, frame_rows, static_cast<std::size_t>(step)};
+  for (const std::size_t n : impacts_.resume(from, step)) rows.push_back(n);
   if (spec_.tables.size() > modes_table) {
     const auto when = from.read("modes", "step", 0, from.rows("modes"));
     std::size_t n = 0;

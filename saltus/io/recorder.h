@@ -3,10 +3,12 @@
 //             a frame's end
 //   frames    state, poses, joint forces and energies at the output interval
 //   steps     solver and correction figures of every step
+//   impacts   and what belongs to them (impact_tables.h)
 //   modes     changes of mode; its causes and members are flat, modes.cause_end and
 //             modes.member_end say where a change's end
 #pragma once
 #include "saltus/integrators/mode_change.h"
+#include "saltus/io/impact_tables.h"
 #include "saltus/io/run_file.h"
 #include "saltus/io/scene.h"
 
@@ -25,6 +27,7 @@ class Recorder {
   void frame(const System& system, const State& state, const StepWorkspace& work,
              const EnergyTerms& ledger, int undetermined);
   void step(const State& state, const StepReport& report, double wall_s);
+  void impact(const ImpactRecord& record, std::int64_t step);
   // Changes of mode up to this step.
   void modes(const std::vector<ModeChange>& changes, std::int64_t step);
   // Copies what an earlier run wrote up to and including this step.
@@ -49,6 +52,7 @@ class Recorder {
 
   RunFileSpec spec_;
   RunWriter writer_;
+  ImpactWriter impacts_;
   std::int64_t contact_rows_ = 0, cause_rows_ = 0, member_rows_ = 0;
   std::vector<std::int32_t> support_feature_;  // of each support: which of its body's
   double dt_;

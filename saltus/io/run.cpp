@@ -181,6 +181,7 @@ struct SceneRun {
                                  recorder && !options.force
                                      ? fmt::format(", kept as a checkpoint in {}", options.output)
                                      : "");
+    note_impacts(r);
     if (recorder) recorder->modes(changes, state.step);
     write_checkpoint();
     return r;
@@ -196,11 +197,23 @@ struct SceneRun {
     return r;
   }
 
+  // The impacts of the last step.
+  void note_impacts(const StepReport& r) {
+    const auto note = [&](const ImpactRecord& record) {
+      totals.add(record);
+      if (recorder) recorder->impact(record, state.step);
+    };
+    if (r.struck) note(work.record);
+    for (const ModeChange& c : changes)
+      if (events && c.impact) note(c.record);
+  }
+
   bool one_step() {
     bool good = true;
     const StepReport r = events ? land(good) : time_step(good);
     if (!good) return false;
     totals.add(state, r);
+    note_impacts(r);
     metrics.step(
         system.model, state, work.work,
         {.drive_work = totals.ledger.motors + totals.ledger.prescribed + totals.ledger.muscles,
@@ -293,7 +306,8 @@ struct SceneRun {
             {"friction", e.friction},
             {"joints", e.joints},
             {"correction", e.correction},
-            {"integrator", e.integrator}};
+            {"integrator", e.integrator},
+            {"impacts", e.impacts}};
   }
 
   [[nodiscard]] Json undetermined_json() const {
@@ -364,6 +378,15 @@ struct SceneRun {
     }
     j["impacts"] = static_cast<std::int64_t>(totals.impacts);
     j["least_restitution_share"] = totals.least_share;
+    j["impact_law"] = name_of(events ? scene.events->impact : scene.integrator.impact);
+    j["impacts_that_gained"] = static_cast<std::int64_t>(totals.gains);
+    if (totals.gains > 0) {
+      j["most_gained"] = totals.most_gained;
+      j["most_gained_time"] = totals.most_gained_time;
+    }
+    j["impact_fallbacks"] = static_cast<std::int64_t>(totals.fallbacks);
+    j["worst_energy_error"] = totals.worst_error;
+    j["worst_energy_error_time"] = totals.worst_error_time;
     if (dumped) j["dumped"] = options.dump;
     j["energy"] = energy_json();
     j["metrics"] = Json::object();

@@ -38,6 +38,18 @@ std::string text_of(const Model& model, const PlaceList& places) {
   return text;
 }
 
+void Totals::add(const ImpactRecord& r) {
+  ++impacts;
+  fallbacks += r.path == ImpactPath::fallback;
+  const double gained = energy_gained(r);
+  if (gained == 0) return;
+  ++gains;
+  const double share = gained / r.kinetic_before;
+  if (!(share > most_gained)) return;
+  most_gained = share;
+  most_gained_time = r.t;
+}
+
 NoSolution look_for_solution(const StepWorkspace& work, double tolerance, const State& state) {
   NoSolution none;
   // The residual of a solver that stopped short is a few times the tolerance.

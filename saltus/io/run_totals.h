@@ -1,7 +1,9 @@
 // Figures of a whole run, and what it looks into beyond them: steps whose contacts contradict each
 // other, and impulses that contacts do not determine.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -54,6 +56,10 @@ struct Totals {
   double worst_residual = 0, worst_residual_time = 0, worst_residual_step = 0;
   double raw_penetration = 0, penetration = 0, raw_joint_gap = 0, joint_gap = 0;
   double impacts = 0, least_share = 1;
+  double gains = 0;                              // impacts whose law gained energy beyond its claim
+  double most_gained = 0, most_gained_time = 0;  // share of the kinetic energy before
+  double fallbacks = 0;                          // impacts whose law failed
+  double worst_error = 0, worst_error_time = 0;  // of a step: energy that no force accounts for [J]
   double events = 0, mode_changes = 0;
   Place worst_residual_place;
   double open_joints = 0;   // steps
@@ -64,9 +70,14 @@ struct Totals {
   NoSolution no_solution;
   Undetermined undetermined;
 
+  void add(const ImpactRecord& r);
   void add(const State& s, const StepReport& r) {
     ledger.add_work(r.energy);
-    energy_error += r.energy.integrator + r.energy.correction + r.cut_work;
+    energy_error += r.energy_error();
+    if (std::abs(r.energy_error()) > std::abs(worst_error)) {
+      worst_error = r.energy_error();
+      worst_error_time = s.t;
+    }
     iterations += r.solve().iterations;
     most_iterations = std::max(most_iterations, static_cast<double>(r.solve().iterations));
     unconverged += !r.solve().converged;
@@ -87,7 +98,6 @@ struct Totals {
     raw_joint_gap = std::max(raw_joint_gap, r.projection.raw_joint_gap);
     joint_gap = std::max(joint_gap, r.projection.joint_gap);
     redundant = std::max(redundant, static_cast<double>(r.solve().redundant));
-    impacts += r.impact.impact;
     least_share = std::min(least_share, r.impact.s);
   }
 };

@@ -93,6 +93,7 @@ struct SnakeScene {
 struct OutputScene {
   double interval = 0.01;   // between frames [s]
   double checkpoint = 1.0;  // between checkpoints [s]
+  int impacts = 1000;       // of the first so many the states before and after
   bool modes = false;       // changes of mode of time stepping; event-driven runs always have them
 };
 

@@ -223,6 +223,8 @@ void read_whole(Fields& f, Scene& s) {
   f.object("output", "", [&](Fields& g) {
     g.number("interval", s.output.interval, "s", "between frames", positive);
     g.number("checkpoint", s.output.checkpoint, "s", "between checkpoints", positive);
+    g.integer("impacts", s.output.impacts,
+              "so many impacts keep their states; all are recorded otherwise", 0);
     g.boolean("modes", s.output.modes, "record changes of mode; event-driven runs always do");
   });
   f.boolean("allow_unconverged", s.allow_unconverged,

@@ -17,6 +17,7 @@ import { Exporter } from "./ui/exporter";
 import { openHelp } from "./ui/help";
 import { listenToKeys } from "./ui/keys";
 import { openPicker } from "./ui/picker";
+import { ImpactStrip } from "./ui/impact_strip";
 import { ModeStrip } from "./ui/mode_strip";
 import { defaultPlots, Plots } from "./ui/plots";
 import { keepTheme, startTheme, toggleTheme } from "./ui/theme";
@@ -66,6 +67,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
   const plots = new Plots(store, runs, player);
   const timeline = new Timeline(store, lead, player);
   const modes = new ModeStrip(store, lead, player);
+  const impacts = new ImpactStrip(store, lead, player);
   const transport = new Transport(store, lead, player);
   const stage = h("div", { class: "stage" }, view.canvas);
   const fit = (): void => {
@@ -84,6 +86,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
   const slow = throttle(1000, () => {
     void timeline.load().catch(complain);
     void modes.load().catch(complain);
+    void impacts.load().catch(complain);
     plots.reload();
     view.showTrails();
     side.showDetails();
@@ -117,7 +120,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
       {},
       header,
       h("div", { class: "middle" }, h("div", { class: "left" }, toolbar.element, stage), side.element),
-      h("footer", {}, transport.element, timeline.element, modes.element),
+      h("footer", {}, transport.element, timeline.element, modes.element, impacts.element),
     ),
     ...(source.embedded ? [details(info)] : []),
   );
@@ -137,11 +140,12 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
   listenToKeys(store, player, { fit, picture, addPlot: () => openPicker(store, runs[0]!) });
   void timeline.load().catch(complain);
   void modes.load().catch(complain);
+  void impacts.load().catch(complain);
   if (store.state.followEnd) store.set({ time: player.end });
   void live.watch();
 
   let firstFrame = 0;
-  installHook(store, runs, view, player, plots, exporter, modes, () => firstFrame);
+  installHook(store, runs, view, player, plots, exporter, modes, impacts, () => firstFrame);
   const loop = (now: number): void => {
     requestAnimationFrame(loop);
     player.tick(now);

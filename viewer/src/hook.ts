@@ -5,10 +5,11 @@ import type { View } from "./scene/view";
 import type { Player } from "./state/player";
 import type { Store, ViewState } from "./state/store";
 import type { Exporter } from "./ui/exporter";
+import type { ImpactStrip } from "./ui/impact_strip";
 import type { ModeStrip } from "./ui/mode_strip";
 import type { Plots } from "./ui/plots";
 
-export function installHook(store: Store, runs: Run[], view: View, player: Player, plots: Plots, exporter: Exporter, modes: ModeStrip, firstFrame: () => number): void {
+export function installHook(store: Store, runs: Run[], view: View, player: Player, plots: Plots, exporter: Exporter, modes: ModeStrip, impacts: ImpactStrip, firstFrame: () => number): void {
   const frame = async (run: number) => {
     const index = runs[run]!.frameAt(store.state.time);
     await runs[run]!.load(index);
@@ -30,6 +31,8 @@ export function installHook(store: Store, runs: Run[], view: View, player: Playe
     curves: () => plots.plots.map((plot) => plot.curves.map((c) => ({ name: c.name, unit: c.unit, run: c.run, reduction: c.data.reduction, t: Array.from(c.data.t), y: Array.from(c.data.y) }))),
     /** What the strip of modes shows; null: there is none. */
     modes: () => modes.data,
+    /** What the strip of energy bars shows; null: there is none. */
+    impacts: () => impacts.data,
     picture: async () => Array.from(new Uint8Array(await (await exporter.picture()).arrayBuffer())),
     get pictures() {
       return view.pictures;

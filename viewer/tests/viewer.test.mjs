@@ -257,6 +257,39 @@ test("modes stand below the strip and lead to their times", async () => {
   served.stop();
 });
 
+test("impacts have energy bars that lead to their times", async () => {
+  // The rod of docs/audit.md, whose impact gains energy under Newton's law, and the bouncing ball.
+  const [rod, ball] = [file("rod.h5"), file("ball.h5")];
+  saltus("run", "-q", "scenes/slanting-rod.yaml", "-o", rod);
+  saltus("run", "-q", "scenes/bouncing-ball.yaml", "--set", "time.step=1e-3", "-o", ball); // no table of modes
+  saltus("report", rod, "-o", file("rod.html"));
+  const count = csv(ball, "impacts", "t").t.length;
+  const served = [await serve("view", ball), await serve("view", rod)];
+  for (const [address, gains] of [[served[0].address, false], [served[1].address, true], [`file://${file("rod.html")}`, true]]) {
+    const target = await open(address);
+    await until(target, () => (window.saltusViewer.impacts()?.t.length ?? 0) > 0, "the impacts");
+    const { t, before, after, gained } = await target.evaluate(() => window.saltusViewer.impacts());
+    assert.equal(t.length, gains ? 1 : count);
+    if (!gains) near(after[0] / before[0], 0.25, 1e-9);
+    assert.equal(gained[0] > 0, gains);
+    const box = await target.locator(".impact-strip").boundingBox();
+    const { start, end } = await target.evaluate(() => window.saltusViewer.runs()[0]);
+    await target.mouse.move(box.x + ((t[0] - start) / (end - start)) * box.width + 3, box.y + 30);
+    const tip = await target.locator(".impact-tip").innerText();
+    for (const words of gains ? ["gain", "newton's law", "contact floor - tip"] : ["T−", "T+", "loss", "contact floor - ball"]) assert.ok(tip.includes(words), `${words}: ${tip}`);
+    await target.mouse.down();
+    await target.mouse.up();
+    near((await view(target)).time, t[0], 1e-12); // the bar's time, not the pointer's
+    const red = decodePng([...(await target.locator(".impact-strip canvas").screenshot())]);
+    const isRed = (r, g, b) => r > 150 && g < 70 && b < 70;
+    assert.equal(find(red, isRed).count > 5, gains);
+    if (process.env.SALTUS_PICTURES) await target.screenshot({ path: `${process.env.SALTUS_PICTURES}/impacts-${gains}.png` });
+    assert.deepEqual(target.faults, []);
+    await target.context().close();
+  }
+  for (const server of served) server.stop();
+});
+
 test("a live run grows, pauses and steps", async () => {
   const live = await serve("run", "scenes/p0/pegs.yaml", "--set", "time.end=200", "--set", "metrics=[]", "-q", "--view");
   const watch = await open(live.address);

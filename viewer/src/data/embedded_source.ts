@@ -1,6 +1,6 @@
 // Rows that are part of the page: a report. The layout is written by apps/saltus/report_command.cpp.
 import type { ContactList, DataSource, Part, RowRange, Series, SeriesQuery, Status } from "./source";
-import type { Column, Modes, RunInfo, Table } from "./types";
+import type { Column, Impacts, Modes, RunInfo, Table } from "./types";
 
 interface StoredColumn extends Column {
   at: number; // byte in the data
@@ -73,6 +73,10 @@ export class EmbeddedSource implements DataSource {
 
   async modes(): Promise<Modes | null> {
     return this.stored.modes ?? null;
+  }
+
+  async impacts(): Promise<Impacts | null> {
+    return this.stored.impacts ?? null;
   }
 
   async status(): Promise<Status> {

@@ -1,6 +1,6 @@
 // Rows from the local server, as little-endian doubles.
 import type { ContactList, DataSource, Part, RowRange, Series, SeriesQuery, Status } from "./source";
-import type { Modes, RunInfo } from "./types";
+import type { Impacts, Modes, RunInfo } from "./types";
 
 type Query = Record<string, string | number | undefined>;
 
@@ -56,6 +56,10 @@ export class HttpSource implements DataSource {
 
   async modes(run: number): Promise<Modes | null> {
     return (await (await ask("modes", { run })).json()) as Modes | null;
+  }
+
+  async impacts(run: number): Promise<Impacts | null> {
+    return (await (await ask("impacts", { run })).json()) as Impacts | null;
   }
 
   async status(): Promise<Status> {

@@ -1,5 +1,5 @@
 // Where rows come from: a local server (HttpSource) or the page itself (EmbeddedSource).
-import type { Modes, RunInfo, Summary } from "./types";
+import type { Impacts, Modes, RunInfo, Summary } from "./types";
 
 export interface RowRange {
   first: number;
@@ -55,6 +55,8 @@ export interface DataSource {
   contacts(run: number): Promise<ContactList>;
   /** null: the run records none. */
   modes(run: number): Promise<Modes | null>;
+  /** null: an older run, which records none. */
+  impacts(run: number): Promise<Impacts | null>;
   status(): Promise<Status>;
   steer(what: "pause" | "resume" | "step"): Promise<void>;
 }

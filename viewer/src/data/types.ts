@@ -79,6 +79,17 @@ export interface Modes {
   left_out: { stretches: number; impacts: number };
 }
 
+/** Kinetic energies at impacts; of very many those that gained and the largest. */
+export interface Impacts {
+  law: string;
+  t: number[]; // [s]
+  before: number[]; // [J]
+  after: number[];
+  gained: number[]; // by the law beyond its claim [J]
+  about: string[]; // its contacts, in words
+  left_out: number;
+}
+
 export interface RunInfo {
   name: string;
   version: string;
@@ -90,6 +101,7 @@ export interface RunInfo {
   stride?: number; // and one in how many frames it holds
   reporter?: string; // and what made it
   modes?: Modes | null; // and the modes
+  impacts?: Impacts | null;
 }
 
 export const findTable = (run: RunInfo, name: string): Table | undefined =>

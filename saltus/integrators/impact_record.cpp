@@ -1,0 +1,126 @@
+#include "saltus/integrators/impact_record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "saltus/dynamics/coordinates.h"
+
+namespace saltus {
+
+void ImpactRecord::clear() {
+  ImpactRecord fresh;
+  fresh.q.swap(q);
+  fresh.v_before.swap(v_before);
+  fresh.v_after.swap(v_after);
+  fresh.parts.swap(parts);
+  fresh.parts.clear();
+  *this = std::move(fresh);
+}
+
+double energy_gained(const ImpactRecord& r) {
+  const double claim = std::isinf(r.bound) ? 1 : r.bound;
+  const double missed = r.kinetic_before + r.by_law() - claim * r.kinetic_before;
+  const double rounding = gain_rounding * std::max(r.kinetic_before, r.kinetic_after) + r.slack;
+  return missed > rounding ? missed : 0;
+}
+
+std::string_view name_of(ImpactPath path) {
+  constexpr std::string_view names[] = {"inclusion", "stick", "dissipation (exact)",
+                                        "dissipation (NLP)", "fallback"};
+  return names[static_cast<int>(path)];
+}
+
+namespace {
+
+enum class Account { contact, limit, joint, drive, none };
+
+// Whose work a block's is. Finite forces give no impulse: in a step they are among the others.
+Account account_of(const Model& m, const BlockSource& s) {
+  if (s.slot < 0) return Account::contact;
+  const BlockSlot& slot = m.slots[s.slot];
+  switch (slot.kind) {
+    case BlockKind::scale: return Account::contact;
+    case BlockKind::joint_limit: return Account::limit;
+    case BlockKind::cut_translation:
+    case BlockKind::cut_rotation:
+    case BlockKind::edge: return Account::joint;
+    case BlockKind::coordinate:  // else an armature: inertia, and no joint
+      return m.coordinates[slot.index].dof.prescribed ? Account::drive : Account::none;
+    default: return Account::none;
+  }
+}
+
+}  // namespace
+
+void add_block(const Model& model, const Assembly& rows, int block, const Place& place, int law,
+               double feasible, const Velocities& raw, const Velocities& end,
+               ImpactRecord& record) {
+  const Block& k = rows.blocks[block];
+  const BlockSource& source = rows.source[block];
+  const Account account = account_of(model, source);
+  const auto Lambda = rows.Lambda.segment(k.row, k.rows);
+  if (account == Account::none || Lambda.isZero(0)) return;
+  ContactImpact part;
+  part.place = place;
+  part.feasible = feasible;
+  for (int i = 0; i < k.rows; ++i) {
+    const int r = k.row + i;
+    const double after = rows.rate(r, source, raw.twists, raw.v);
+    const double work = Lambda[i] * 0.5 * (rows.gamma_S[r] + after);
+    (i == 0 ? part.work_normal : part.work_tangential) += work;
+    if (i > 2) continue;
+    part.before[i] = rows.gamma_S[r];
+    part.after[i] = rows.rate(r, source, end.twists, end.v);
+    part.impulse[i] = Lambda[i];
+  }
+  const double sum = part.work_normal + part.work_tangential;
+  if (account == Account::joint || account == Account::limit) record.joints += sum;
+  if (account == Account::drive) record.drives += sum;
+  if (account == Account::contact) {
+    record.normal += part.work_normal;
+    record.tangential += part.work_tangential;
+  }
+  if (account != Account::contact && account != Account::limit) return;
+  if (law >= 0) {
+    part.restitution = model.contact_laws[law].restitution;
+    part.mu = model.contact_laws[law].mu1;
+  }
+  record.parts.push_back(part);
+}
+
+void add_report(const ImpactReport& r, const IslandProblem& island, ImpactRecord& record) {
+  record.share = std::min(record.share, r.s);
+  record.attenuation = std::min(record.attenuation, r.attenuation);
+  record.bound = std::max(record.bound, r.bound);
+  record.path = std::max(record.path, r.path);
+  record.slack += r.solve.residual * island.Lambda.head(island.rows).lpNorm<1>();
+}
+
+double feasible_of(const IslandProblem& island, std::size_t block) {
+  return block < island.feasible.size() ? island.feasible[block]
+                                        : std::numeric_limits<double>::quiet_NaN();
+}
+
+void attenuate(const Model& model, const Island& island, double factor, VecRef v) {
+  for (const int t : island.trees)
+    for (int i = model.tree_v[t]; i < model.tree_v[t + 1]; ++i)
+      if (!model.prescribed[i]) v[i] *= factor;
+}
+
+double kinetic_energy(const Model& model, VecIn v, const Workspace& w,
+                      const std::vector<char>& trees) {
+  const auto takes_part = [&](BodyIndex body) { return body.valid() && trees[model.tree[body]]; };
+  double T = 0;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (takes_part(BodyIndex(i))) T += 0.5 * w.V[i].dot(model.bodies[i].inertia * w.V[i]);
+  for (int c = 0; c < static_cast<int>(model.coordinates.size()); ++c) {
+    const Coordinate& k = model.coordinates[c];
+    if (k.dof.armature == 0 || !takes_part(k.body)) continue;
+    const double rate = coordinate_rate(model, w, v, CoordinateIndex(c));
+    T += 0.5 * k.dof.armature * rate * rate;
+  }
+  return T;
+}
+
+}  // namespace saltus
