@@ -139,7 +139,8 @@ void read_dynamic_friction(Fields& f, FrictionScene& friction) {
         {friction.back >= 0 ? friction.back : friction.mu1, back >= 0 ? back : mu.front()});
   try {
     friction.dynamic = dynamic_share(pairs);
-  } catch (const InputError& e) { throw f.error(e.path(), e.message()); }
+    check_dynamic(friction.dynamic, friction.back, friction.rule, "");
+  } catch (const InputError& e) { throw f.error("friction_dynamic", e.message()); }
 }
 
 void read_contact(Fields& f, ContactScene& contact) {
