@@ -11,6 +11,7 @@
 
 #include "elements.h"
 #include "saltus/model/snake.h"
+#include "saltus/model/validate.h"
 
 namespace saltus::python {
 
@@ -42,6 +43,15 @@ Coefficients friction_of(const Friction& mu) {
                     all.size()));
   if (!(all[1] >= 0)) throw InputError("friction: expected numbers >= 0");
   return {all[0], all[2], all[1]};
+}
+// mu_d / mu_s; 1 where no friction in sliding is given.
+double share_of(const Coefficients& mu, const std::optional<Friction>& sliding) {
+  if (!sliding) return 1;
+  const Coefficients d = friction_of(*sliding);
+  std::vector<FrictionPair> pairs{{mu.mu1, d.mu1}, {mu.mu2, d.mu2}};
+  if (mu.back >= 0 || d.back >= 0)
+    pairs.push_back({mu.back >= 0 ? mu.back : mu.mu1, d.back >= 0 ? d.back : d.mu1});
+  return dynamic_share(pairs);
 }
 SlipRule rule_of(const std::string& name) {
   if (name == "normal") return SlipRule::normal_cone;
@@ -90,12 +100,15 @@ void bind_builder(nb::module_& m) {
       .def(
           "__init__",
           [](ContactLaw* self, const Friction& friction, double restitution,
-             const std::string& axes, const std::string& rule, double rolling, double drilling) {
+             const std::string& axes, const std::string& rule, double rolling, double drilling,
+             const std::optional<Friction>& friction_dynamic) {
             if (axes != "a" && axes != "b")
               throw InputError(fmt::format("axes: expected 'a' or 'b', got '{}'", axes));
-            const auto [mu1, mu2, back] = friction_of(friction);
-            ContactLaw law{mu1, mu2, restitution, axes == "a" ? FrictionAxes::a : FrictionAxes::b};
-            law.mu_back = back;
+            const Coefficients mu = friction_of(friction);
+            ContactLaw law{mu.mu1, mu.mu2, restitution,
+                           axes == "a" ? FrictionAxes::a : FrictionAxes::b};
+            law.mu_back = mu.back;
+            law.dynamic = share_of(mu, friction_dynamic);
             law.rule = rule_of(rule);
             law.rolling = rolling;
             law.drilling = drilling;
@@ -103,10 +116,12 @@ void bind_builder(nb::module_& m) {
           },
           "friction"_a = 0.0, "restitution"_a = 0.0, "axes"_a = "b", nb::kw_only(),
           "rule"_a = "normal", "rolling"_a = 0.0, "drilling"_a = 0.0,
+          "friction_dynamic"_a = nb::none(),
           "friction: one coefficient, two along x and y of the shape that `axes` names, or three: "
           "forward (that shape slides along its x), backward, lateral; rule: 'normal' (most "
           "dissipation) or 'hu'; restitution in [0, 1]; rolling, drilling: resisting moments per "
-          "normal force [m].");
+          "normal force [m]; friction_dynamic: coefficients in sliding, at most those of friction "
+          "and the same share of each.");
 
   auto model_builder =
       nb::class_<ModelBuilder>(
@@ -171,8 +186,8 @@ void bind_builder(nb::module_& m) {
           .def(
               "support",
               [](ModelBuilder& b, const std::string& body, const Friction& friction, double load,
-                 const ArrayLike& point, const ArrayLike& normal,
-                 const std::string& rule) -> ModelBuilder& {
+                 const ArrayLike& point, const ArrayLike& normal, const std::string& rule,
+                 const std::optional<Friction>& friction_dynamic) -> ModelBuilder& {
                 SupportFriction f;
                 f.name = body;
                 const Coefficients mu = friction_of(friction);
@@ -180,6 +195,7 @@ void bind_builder(nb::module_& m) {
                 f.mu2 = mu.mu2;
                 f.mu_back = mu.back;
                 f.rule = rule_of(rule);
+                f.dynamic = share_of(mu, friction_dynamic);
                 f.load = load;
                 require_finite(f.mu1 + f.mu2 + load, "friction and load");
                 f.point = vec3_of(point, "point");
@@ -189,11 +205,11 @@ void bind_builder(nb::module_& m) {
               },
               "body"_a, "friction"_a, "load"_a, "point"_a = nb::make_tuple(0.0, 0.0, 0.0),
               "normal"_a = nb::make_tuple(0.0, 0.0, 1.0), "rule"_a = "normal",
-              nb::rv_policy::reference_internal,
+              "friction_dynamic"_a = nb::none(), nb::rv_policy::reference_internal,
               "Friction under a given load [N] at a point of the body [m]; one coefficient, two "
               "along "
-              "and across the body's x-axis, or three: forward, backward, lateral; rule as of "
-              "ContactLaw.")
+              "and across the body's x-axis, or three: forward, backward, lateral; rule and "
+              "friction_dynamic as of ContactLaw.")
           .def(
               "snake",
               [](ModelBuilder& b, int links, double link_length, double radius, double half_length,

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -6,6 +7,7 @@
 
 #include "handles.h"
 #include "saltus/geometry/hull.h"
+#include "saltus/model/validate.h"
 
 namespace saltus::python {
 
@@ -56,20 +58,27 @@ void bind_joints(nb::module_& m) {
       .def(
           "__init__",
           [](JointDof* self, double armature, double stiffness, double rest, double damping,
-             double friction, std::pair<double, double> limits, bool prescribed) {
-            new (self) JointDof{armature, stiffness,    rest,          damping,
-                                friction, limits.first, limits.second, prescribed};
+             double friction, std::pair<double, double> limits, bool prescribed,
+             std::optional<double> friction_dynamic) {
+            const double share =
+                friction_dynamic ? dynamic_share({{friction, *friction_dynamic}}) : 1;
+            new (self) JointDof{armature, stiffness,    rest,          damping,   friction,
+                                share,    limits.first, limits.second, prescribed};
           },
           nb::kw_only(), "armature"_a = 0.0, "stiffness"_a = 0.0, "rest"_a = 0.0, "damping"_a = 0.0,
           "friction"_a = 0.0, "limits"_a = nb::make_tuple(-infinity, infinity),
-          "prescribed"_a = false,
+          "prescribed"_a = false, "friction_dynamic"_a = nb::none(),
           "armature [kg m^2 or kg], stiffness [N m/rad or N/m], rest [rad or m], damping "
-          "[N m s/rad or N s/m], dry friction [N m or N], limits (lower, upper) [rad or m].")
+          "[N m s/rad or N s/m], dry friction [N m or N] and what is left of it while the joint "
+          "slides (friction_dynamic, at most friction), limits (lower, upper) [rad or m].")
       .def_ro("armature", &JointDof::armature, "[kg m^2] or [kg]")
       .def_ro("stiffness", &JointDof::stiffness, "[N m/rad] or [N/m]")
       .def_ro("rest", &JointDof::rest, "[rad] or [m]")
       .def_ro("damping", &JointDof::damping, "[N m s/rad] or [N s/m]")
       .def_ro("friction", &JointDof::friction, "[N m] or [N]")
+      .def_prop_ro(
+          "friction_dynamic", [](const JointDof& d) { return d.friction * d.dynamic; },
+          "while the joint slides [N m] or [N]")
       .def_ro("prescribed", &JointDof::prescribed)
       .def_prop_ro(
           "limits", [](const JointDof& d) { return std::pair(d.lower, d.upper); },

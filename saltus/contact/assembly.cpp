@@ -30,6 +30,7 @@ void Assembly::grow(int needed) {
 void Assembly::clear() {
   blocks.clear();
   source.clear();
+  sliding.clear();
   rows = 0;
 }
 
@@ -106,7 +107,38 @@ Law law_of(const ContactLaw& law) {
   return Unilateral{};
 }
 
+void scale_friction(Law& law, double share) {
+  const auto both_ways = [&](double& forward, double& across, double& back) {
+    forward *= share;
+    across *= share;
+    if (back >= 0) back *= share;
+  };
+  if (auto* interval = std::get_if<Interval>(&law)) {
+    interval->lower *= share;
+    interval->upper *= share;
+  }
+  if (auto* given = std::get_if<GivenLoad>(&law)) both_ways(given->a, given->b, given->back);
+  if (auto* coulomb = std::get_if<Coulomb>(&law))
+    both_ways(coulomb->mu1, coulomb->mu2, coulomb->back);
+  if (auto* rolling = std::get_if<RollingCoulomb>(&law)) {
+    rolling->mu1 *= share;
+    rolling->mu2 *= share;
+  }
+}
+
+SlipRows slip_rows(const Law& law) {
+  if (std::holds_alternative<Interval>(law)) return {0, 1};
+  if (std::holds_alternative<GivenLoad>(law)) return {0, 2};
+  if (std::holds_alternative<Coulomb>(law) || std::holds_alternative<RollingCoulomb>(law))
+    return {1, 2};
+  return {};
+}
+
 namespace {
+
+// Ten times the solvers' tolerance: what sticks may move that fast, and so may a contact on the
+// boundary of its friction that others keep at rest [m/s], [rad/s].
+constexpr double resting_speed = 1e-9;
 
 struct Assembler {
   const Model& model;
@@ -245,6 +277,33 @@ struct Assembler {
     if (last)
       for (int i = 0; i < n; ++i) out.Lambda[row + i] = last->Lambda[i];
   }
+
+  // What is left of a block's friction while it slides, mu_d / mu_s.
+  [[nodiscard]] double dynamic_of(const BlockSource& s) const {
+    if (s.contact >= 0) return model.contact_laws[out.contacts[s.contact].law].dynamic;
+    const BlockSlot& slot = model.slots[s.slot];
+    if (slot.kind == BlockKind::support) return model.supports[slot.index].dynamic;
+    if (slot.kind == BlockKind::joint_friction) return model.coordinates[slot.index].dof.dynamic;
+    return 1;
+  }
+  [[nodiscard]] Mode last_mode(const BlockSource& s) const {
+    if (s.contact < 0) return static_cast<Mode>(state.mode[s.slot] & 3U);
+    const ContactImpulse* last = find_contact(state, out.contacts[s.contact].key);
+    return last ? static_cast<Mode>(last->mode & 3U) : Mode::open;
+  }
+  // Friction of mu_d for what slipped in the last step, or is new, and moves (P1 eq. A.1, A.2).
+  void slide(int block) {
+    const double share = dynamic_of(out.source[block]);
+    if (share == 1) return;
+    Block& k = out.blocks[block];
+    const SlipRows slip = slip_rows(k.law);
+    if (slip.count == 0) return;
+    if (last_mode(out.source[block]) == Mode::stick ||
+        out.gamma_S.segment(k.row + slip.first, slip.count).norm() <= resting_speed)
+      return;
+    out.sliding.push_back({block, k.law});
+    scale_friction(k.law, share);
+  }
 };
 
 }  // namespace
@@ -268,6 +327,7 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
     const BlockSource& s = out.source[i];
     for (int r = k.row; r < k.row + k.rows; ++r) out.gamma_S[r] = out.rate(r, s, twists, state.v);
     if (s.slot >= 0) assembler.at_the_end(static_cast<int>(i));
+    assembler.slide(static_cast<int>(i));
     if (s.contact < 0) continue;
     set_restitution(model.contact_laws[out.contacts[s.contact].law], k, out);
   }

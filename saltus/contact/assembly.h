@@ -44,6 +44,13 @@ struct Assembly {
   Vec steering;               // angle of each runner at the mid-point [rad]; input
   bool joints_at_end = true;  // joints' rates vanish at q_E, or as P0 prints, at q_M
 
+  // Blocks that slide, so with mu_d, and their laws at rest, with mu_s  <- assemble
+  struct Sliding {
+    int block = 0;
+    Law at_rest;
+  };
+  std::vector<Sliding> sliding;
+
   std::vector<Contact> contacts;       // those of the configuration   <- ContactFinder
   std::vector<ContactPoint> supports;  // point and normal of every support <- assemble
   std::vector<Vec3> support_tangent;   // and its T1 <- assemble
@@ -65,6 +72,7 @@ struct Assembly {
 // its gap at the mid-point, and a loaded one stays until its impulse vanishes. Needs
 // forward_kinematics at the mid-point, the contacts there and the rates of the cuts at the start
 // (theory.md, section 11: joints); twists are those of the start velocity (Forest::twists).
+// Friction with two coefficients is static where the last step stuck, and where what is new rests.
 void assemble(const Model& model, const State& state, const std::vector<CoordinateTerms>& terms,
               double dt, const Workspace& work, const std::vector<Vec6>& twists,
               Assembly& assembly);
@@ -86,5 +94,12 @@ void set_pair_row(const Workspace& work, const BlockSource& source, const Vec6& 
 
 // The law and the rows of a contact.
 [[nodiscard]] Law law_of(const ContactLaw& law);
+// A share of a law's sliding friction; rolling and drilling stay.
+void scale_friction(Law& law, double share);
+// The rows of a block's sliding friction, within it.
+struct SlipRows {
+  int first = 0, count = 0;
+};
+[[nodiscard]] SlipRows slip_rows(const Law& law);
 
 }  // namespace saltus

@@ -19,6 +19,8 @@ void Stepper::form_islands() {
     form_island(m, w.assembly, w.islands[i], is_dense(o.impact) ? dense : o.solver, w.v_free,
                 w.mass, w.problems[i]);
   });
+  const bool joints = !m.cuts.empty() || w.elements.edges;
+  if (m.has_loops || (joints && m.quadratic_terms)) smooth_velocity_of_joints();
 }
 
 // Rows of cuts among an island's: they come first.
@@ -114,7 +116,9 @@ void Stepper::retry_dense(int i) {
 void Stepper::keep_failing(int i) {
   w.failing_island = i;
   const Vec solution = w.assembly.Lambda;
+  const std::vector<Block> blocks = w.assembly.blocks;  // some may have been captured
   assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
+  w.assembly.blocks = blocks;
   form_island(m, w.assembly, w.islands[i], ProxGaussSeidel{}, w.v_free, w.mass, w.failing);
   add_offset(w.failing.restitution, w.failing);
   w.assembly.Lambda = solution;
@@ -139,6 +143,37 @@ void Stepper::end_velocity() {
   w.mass.solve(-1, w.rhs.data(), w.wrenches.data(), w.v_E.data(), nullptr);
   w.v_E += w.v_free;
   w.mass.twists(w.v_E, w.twists);
+}
+
+// Whether a block that slides comes to rest within the step, or turns over.
+bool Stepper::slip_ends(int block) const {
+  const Assembly& p = w.assembly;
+  const Block& k = p.blocks[block];
+  if (mode_of(k, p.Lambda.segment(k.row, k.rows)) != Mode::slip) return false;
+  const SlipRows slip = slip_rows(k.law);
+  double along = 0;
+  for (int r = k.row + slip.first; r < k.row + slip.first + slip.count; ++r)
+    along += p.gamma_S[r] * p.rate(r, p.source[block], w.twists, w.v_E);
+  return along <= 0;
+}
+
+// A slip that ends is held by static friction where that is enough: the step is solved again with
+// it. Each block is captured at most once.
+void Stepper::capture(StepReport& report) {
+  for (bool again = !w.assembly.sliding.empty(); again;) {
+    again = false;
+    std::erase_if(w.assembly.sliding, [&](const Assembly::Sliding& one) {
+      if (!slip_ends(one.block)) return false;
+      w.assembly.blocks[one.block].law = one.at_rest;
+      return again = true;
+    });
+    if (!again) return;
+    w.mass.twists(s.v, w.twists);
+    form_islands();
+    report.impact = {};
+    solve_islands(report);
+    end_velocity();
+  }
 }
 
 void Stepper::keep_impulses() {

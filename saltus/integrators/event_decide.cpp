@@ -121,6 +121,7 @@ bool EventIntegrator::classify(EventMode& trial, std::string& why) {
       const double least = s.rows == 1 ? band : 3 * bands_.slip * scales_.velocity;
       s.slips = u.norm() > least;
       s.moving = s.slips;
+      s.pinned = false;
       if (!s.slips) continue;
       s.direction = u.normalized();
       if (s.rows == 1 && u[0] < 0 && std::isinf(s.backward)) {
@@ -160,7 +161,7 @@ bool EventIntegrator::solve_mode(EventMode& trial, std::string& why) {
     const int from = block++;
     if (e.kind == Element::Kind::friction && e.set[0].slips) continue;  // its force is known
     open_question = open_question || e.kind != Element::Kind::bilateral;
-    const int row = take_rows(law_of_element(model_, e), from, e.compliance);
+    const int row = take_rows(law_in_mode(model_, e), from, e.compliance);
     element_of.push_back(static_cast<int>(i));
     problem_.b.segment(row, e.rows) = dynamics_.bias().segment(now_.row[i], e.rows);
     problem_.gamma_S.segment(row, e.rows).setZero();
@@ -206,8 +207,46 @@ void EventIntegrator::guess(Element& e, const Vec& force, const Vec& acceleratio
     const Vec2 a(acceleration[s.first], s.rows == 2 ? acceleration[s.first + 1] : 0);
     if (a.norm() <= undecided * A) continue;  // holds, or will be seen not to
     s.slips = true;
+    s.pinned = s.dynamic < 1;  // until it is seen to move: unpin
     s.direction = a.normalized();
   }
+}
+
+// Follows mode_ from here for `moment` time scales, into probe_.
+bool EventIntegrator::follow(double moment) {
+  const double h = std::min(moment * scales_.time(), 0.5 * (dynamics_.until - here_.t));
+  Vec y = Vec::Zero(y_.size());
+  y.segment(model_.nv, model_.nv) = here_.v;
+  if (!rk_.step(derivative_, here_.t, y, h)) return false;
+  probe_.t = here_.t + h;
+  unpack(rk_.next(), probe_);
+  return true;
+}
+
+// Friction falls to mu_d where a set that let go gets going; true where one does.
+bool EventIntegrator::unpin(EventMode& trial) {
+  const auto any_pinned = [&] {
+    return std::any_of(trial.elements.begin(), trial.elements.end(), [](const Element& e) {
+      return e.present() && e.sets > 0 && e.set[0].pinned;
+    });
+  };
+  if (!any_pinned()) return false;
+  const EventMode kept = mode_;
+  mode_ = trial;
+  bool any = false;
+  for (const double moment : moments) {
+    if (!follow(moment) || !dynamics_.prepare(probe_.t, probe_.q, probe_.v, mode_, sample_)) break;
+    for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+      FrictionSet& s = trial.elements[i].set[0];
+      if (sample_.row[i] < 0 || !s.pinned) continue;
+      const double speed = s.direction.dot(set_velocity(s, sample_.gamma, sample_.row[i]));
+      if (speed <= sign_band * scales_.velocity) continue;
+      s.pinned = false;
+      any = true;
+    }
+  }
+  mode_ = kept;
+  return any;
 }
 
 // Follows the mode for a moment; true when it could be followed.
@@ -221,15 +260,10 @@ bool EventIntegrator::violations(const EventMode& trial, std::vector<unsigned ch
   mode_ = trial;
   bool followed = true;
   for (const double moment : moments) {
-    const double h = std::min(moment * scales_.time(), 0.5 * (dynamics_.until - here_.t));
-    Vec y = Vec::Zero(y_.size());
-    y.segment(model_.nv, model_.nv) = here_.v;
-    if (!rk_.step(derivative_, here_.t, y, h)) {
+    if (!follow(moment)) {
       followed = moment != moments[0];
       break;
     }
-    probe_.t = here_.t + h;
-    unpack(rk_.next(), probe_);
     if (!dynamics_.prepare(probe_.t, probe_.q, probe_.v, all, sample_)) break;
     rates_ = sample_.gamma;
     all_rows_ = sample_.row;
@@ -288,9 +322,20 @@ void EventIntegrator::flip(EventMode& trial, const std::vector<unsigned char>& f
       if ((flips[i] & (2U << k)) == 0) continue;
       FrictionSet& s = e.set[k];
       s.slips = !s.slips;
+      s.pinned = s.slips && s.dynamic < 1;
       if (s.slips) s.direction = directions_[i][k];
     }
   }
+}
+
+// The mode that lasts: first with static friction, then with mu_d where things get going.
+bool EventIntegrator::settle_mode(EventMode& trial, std::string& why) {
+  for (int round = 0; round < most_rounds; ++round) {
+    if (!explore(trial, why)) return false;
+    if (!unpin(trial)) return true;
+  }
+  why = "friction lets go and catches again without an end";
+  return false;
 }
 
 bool EventIntegrator::explore(EventMode& trial, std::string& why) {
@@ -353,7 +398,7 @@ bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport&
   if (!settle_velocities(trial, change, why)) return fail(report, why);
   pass_accumulation(trial, change);
   if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !classify(trial, why) ||
-      !rest(trial) || !solve_mode(trial, why) || !explore(trial, why))
+      !rest(trial) || !solve_mode(trial, why) || !settle_mode(trial, why))
     return fail(report, why.empty() ? "the mode has no motion" : why);
   // Contacts that came out open are none of the mode's.
   std::erase_if(trial.elements, [](const Element& e) { return e.is_contact() && !e.closed; });

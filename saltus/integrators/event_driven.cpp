@@ -20,13 +20,15 @@ constexpr double least_step = 1e-13;
 
 // Statuses of an element in a byte of State: its Mode by the first set in the two lowest bits, then
 // one bit for each other set that slips, one
-// for the first that is moving, and two for the tangent's axis of a contact.
+// for the first that is moving, two for the tangent's axis of a contact, one for the first that is
+// pinned.
 unsigned char bits_of(const Element& e) {
   if (!e.present()) return 0;
   unsigned bits = e.sets == 0 ? 3U : e.set[0].slips ? 2U : 1U;  // Mode of solvers/inclusion.h
   for (int i = 1; i < e.sets; ++i) bits |= e.set[i].slips ? 2U << i : 0U;
   if (e.sets > 0 && e.set[0].slips && e.set[0].moving) bits |= 16U;
   if (e.is_contact()) bits |= static_cast<unsigned>(e.tangent_axis) << 5;
+  if (e.sets > 0 && e.set[0].pinned) bits |= 128U;
   return static_cast<unsigned char>(bits);
 }
 
@@ -37,6 +39,7 @@ void restore(Element& e, unsigned bits, const double* Lambda) {
     FrictionSet& s = e.set[i];
     s.slips = i == 0 ? (bits & 3U) == 2U : (bits >> (i + 1) & 1U) != 0;
     s.moving = i == 0 && (bits & 16U) != 0;  // of the others their speed will tell
+    s.pinned = i == 0 && (bits & 128U) != 0;
     if (s.slips)
       s.direction = slip_direction(s, {Lambda[s.first], s.rows == 2 ? Lambda[s.first + 1] : 0});
   }
@@ -240,6 +243,21 @@ void EventIntegrator::note_slips() {
       if (!s.slips || s.rows != 2) continue;
       const double speed = now_.gamma.segment<2>(now_.row[i] + s.first).norm();
       s.moving = s.moving || speed > 3 * bands_.slip * scales_.velocity;
+      s.pinned = s.pinned && !s.moving;
+    }
+  }
+}
+
+// A restart reads the direction of a slip from its force; where there is none (mu_d = 0), from its
+// velocity.
+void EventIntegrator::aim_slips() {
+  for (std::size_t i = 0; i < mode_.elements.size(); ++i) {
+    if (now_.row[i] < 0) continue;
+    Element& e = mode_.elements[i];
+    for (int k = 0; k < e.sets; ++k) {
+      FrictionSet& s = e.set[k];
+      const Vec2 u = set_velocity(s, now_.gamma, now_.row[i]);
+      if (s.slips && s.dynamic == 0 && !u.isZero(0)) s.direction = u.normalized();
     }
   }
 }
@@ -314,19 +332,21 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
 
 EventReport EventIntegrator::advance(State& state, double t_end, double dt) {
   EventReport report;
+  const bool resumes = !begun_ && state.pace > 0;
   take(state);
   dynamics_.until = next_drive_event(here_.t);
   const double before = mechanical_energy(here_.t);
   if (!begun_) {
     mode_ = static_elements(model_);
-    if (state.pace > 0) resume_mode(state);
+    if (resumes) resume_mode(state);
     begun_ = true;
-    if (!(state.pace > 0) && !resolve_event({{Cause::start, {}, 0}}, report)) return report;
+    if (!resumes && !resolve_event({{Cause::start, {}, 0}}, report)) return report;
   }
   if (!stabilise(report)) {
     (void)fail(report, "the mode has no motion");
     return report;
   }
+  if (resumes) aim_slips();
   renew_scales();
   while (here_.t < t_end) {
     const double stop = dynamics_.until;

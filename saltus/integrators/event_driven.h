@@ -102,6 +102,7 @@ class EventIntegrator {
   bool accept(const Vec& y, double t, EventReport& report);
   bool stabilise(EventReport& report);
   void note_slips();
+  void aim_slips();
   void store(State& state, double dt);
   bool fail(EventReport& report, const std::string& what) const;
   [[nodiscard]] double next_drive_event(double t) const;
@@ -136,6 +137,9 @@ class EventIntegrator {
   bool rest(const EventMode& trial);
   bool solve_mode(EventMode& trial, std::string& why);
   void guess(Element& e, const Vec& force, const Vec& acceleration, double A) const;
+  bool follow(double moment);
+  bool unpin(EventMode& trial);
+  bool settle_mode(EventMode& trial, std::string& why);
   bool explore(EventMode& trial, std::string& why);
   // Which statuses do not last: bit 0 the normal's, bit i + 1 set i's, per element.
   bool violations(const EventMode& trial, std::vector<unsigned char>& flips);

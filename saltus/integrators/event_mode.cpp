@@ -35,12 +35,13 @@ const Element* find_contact(const EventMode& mode, const ContactKey& key) {
 }
 
 Vec2 slip_force(const FrictionSet& s, const Vec2& u) {
-  const double a = u[0] > 0 ? s.forward : s.backward;
+  const double share = s.pinned ? 1 : s.dynamic;
+  const double a = share * (u[0] > 0 ? s.forward : s.backward), b = share * s.lateral;
   if (s.rows == 1) return {u[0] > 0 ? -a : a, 0};
-  if (s.hu) return -Vec2(a * u[0], s.lateral * u[1]) / u.norm();
-  const double n = std::hypot(a * u[0], s.lateral * u[1]);
+  if (s.hu) return -Vec2(a * u[0], b * u[1]) / u.norm();
+  const double n = std::hypot(a * u[0], b * u[1]);
   if (n == 0) return Vec2::Zero();
-  return -Vec2(a * a * u[0], s.lateral * s.lateral * u[1]) / n;
+  return -Vec2(a * a * u[0], b * b * u[1]) / n;
 }
 
 double gauge(const FrictionSet& s, const Vec2& f) {
@@ -109,8 +110,10 @@ bool element_of(const Model& m, int k, Element& e) {
       e.position = true;
       return true;
     case BlockKind::joint_friction: {
-      const double f = m.coordinates[s.index].dof.friction;
-      add_set(e, disc(0, 1, f, 0, false));
+      const JointDof& dof = m.coordinates[s.index].dof;
+      FrictionSet set = disc(0, 1, dof.friction, 0, false);
+      set.dynamic = dof.dynamic;
+      add_set(e, set);
       return true;
     }
     case BlockKind::support: {
@@ -118,6 +121,7 @@ bool element_of(const Model& m, int k, Element& e) {
       FrictionSet set = disc(0, 2, f.mu1 * f.load, f.mu2 * f.load, false);
       if (f.mu_back >= 0) set.backward = f.mu_back * f.load;
       set.hu = f.rule == SlipRule::hu;
+      set.dynamic = f.dynamic;
       add_set(e, set);
       return true;
     }
@@ -148,6 +152,12 @@ Law law_of_element(const Model& m, const Element& e) {
   return GivenLoad{s.forward, s.lateral, s.backward, s.hu ? SlipRule::hu : SlipRule::normal_cone};
 }
 
+Law law_in_mode(const Model& m, const Element& e) {
+  Law law = law_of_element(m, e);
+  if (e.sets > 0 && e.set[0].slips && !e.set[0].pinned) scale_friction(law, e.set[0].dynamic);
+  return law;
+}
+
 EventMode static_elements(const Model& model) {
   EventMode mode;
   for (int k = 0; k < static_cast<int>(model.slots.size()); ++k)
@@ -169,6 +179,7 @@ Element contact_element(const Model& model, const ContactKey& key, int law, cons
     // back.
     if (l.mu_back >= 0) (l.axes == FrictionAxes::a ? set.forward : set.backward) = l.mu_back;
     set.hu = l.rule == SlipRule::hu;
+    set.dynamic = l.dynamic;
     add_set(e, set);
     e.rows = 3;
     if (l.mu1 == l.mu2 && !(l.mu_back >= 0)) normal.cwiseAbs().minCoeff(&e.tangent_axis);

@@ -22,9 +22,13 @@ struct FrictionSet {
   // Largest force against slip forwards, backwards (row 1) and sideways (row 2) [N], or per newton
   // of normal force [-] ([m]).
   double forward = 0, backward = 0, lateral = 0;
+  double dynamic = 1;  // share of them that is left while the set slips: mu_d / mu_s
   bool scaled = true;  // by the normal force
   bool hu = false;     // the slip's direction is not that of the normal cone
   bool slips = false;
+  // Slips in name only: its force is on the boundary, but others keep it at rest. The boundary is
+  // that of mu_s; a box on an incline would else lose its corners' friction one by one.
+  bool pinned = false;
   bool moving = false;  // slips faster than rounding: the end of a slip that has just begun is none
   Vec2 direction = Vec2::UnitX();  // of the slip, unit; what a slip starts with where gamma_T = 0
   bool operator==(const FrictionSet&) const = default;
@@ -65,7 +69,7 @@ struct EventMode {
 [[nodiscard]] const Element* find_contact(const EventMode& mode, const ContactKey& key);
 
 // The force of a slipping set, per unit of normal force where it is scaled, for a slip velocity u
-// (1 or 2 rows used); u = 0 is not allowed.
+// (1 or 2 rows used); u = 0 is not allowed. Of mu_d; all else here is of mu_s.
 [[nodiscard]] Vec2 slip_force(const FrictionSet& set, const Vec2& u);
 // How far inside the set a force is: 1 at its boundary, below 1 inside. For a set of radius zero
 // any force is infinitely far out.
@@ -79,8 +83,9 @@ struct EventMode {
 
 // The velocities (or forces) of a set's rows; `row` is the element's first.
 [[nodiscard]] Vec2 set_velocity(const FrictionSet& set, const Vec& gamma, int row);
-// The set-valued law of all of an element's rows.
+// The set-valued law of all of an element's rows, with static friction, and with that of its mode.
 [[nodiscard]] Law law_of_element(const Model& model, const Element& element);
+[[nodiscard]] Law law_in_mode(const Model& model, const Element& element);
 
 // All elements of the model's slots; contacts come as they touch.
 [[nodiscard]] EventMode static_elements(const Model& model);

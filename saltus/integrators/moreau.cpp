@@ -69,10 +69,9 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
   assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
   report.contacts = static_cast<int>(w.assembly.contacts.size());
   k.form_islands();
-  const bool joints = !m.cuts.empty() || w.elements.edges;
-  if (m.has_loops || (joints && m.quadratic_terms)) k.smooth_velocity_of_joints();
   k.solve_islands(report);
   k.end_velocity();  // v_E = v_free + M^-1 W Lambda
+  k.capture(report);
   report.culprit = first_diverged(m, w.v_E, o.dt);
   if (report.culprit >= 0) {
     report.diverged = true;

@@ -44,6 +44,8 @@ struct Stepper {
   void keep_failing(int i);
   static void merge(ImpactReport& all, const ImpactReport& one);
   void end_velocity();
+  [[nodiscard]] bool slip_ends(int block) const;
+  void capture(StepReport& report);
   void keep_impulses();
 
   // step_impact.cpp

@@ -139,7 +139,7 @@ Json header_json(const Scene& scene, const System& system) {
   for (const ContactShape& s : m.shapes) j["shapes"].push_back(shape_json(s));
   j["supports"] = m.supports.size();
   j["contact_laws"] = m.contact_laws.size();
-  j["integrator"] = scene.events ? EventDriven::name : MoreauMidpoint::name;
+  j["integrator"] = integrator_name(scene);
   describe_elements(m, system.actuation, j);
   j["causes"] = Json::array();
   for (int k = 0; k <= static_cast<int>(Cause::accumulation); ++k)

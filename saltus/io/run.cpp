@@ -11,6 +11,7 @@
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/event_step.h"
+#include "saltus/integrators/rk4_projection.h"
 #include "saltus/io/problem_file.h"
 #include "saltus/io/recorder.h"
 #include "saltus/io/run_totals.h"
@@ -48,6 +49,7 @@ struct SceneRun {
   Clock::time_point began = Clock::now();
   MoreauMidpoint integrator = scene.integrator;
   std::unique_ptr<EventIntegrator> events;  // instead of time stepping
+  std::unique_ptr<Rk4Projection> rk4;       // instead of time stepping
   ModeWatcher watcher;
   std::vector<ModeChange> changes;  // of the last step
   UndeterminedCounter undetermined;
@@ -66,6 +68,7 @@ struct SceneRun {
     system.actuation.user = o.force;
     if (s.events)
       events = std::make_unique<EventIntegrator>(system.model, system.actuation, *s.events);
+    if (s.rk4_projection) make_rk4();
     integrator.threads = o.threads;
     integrator.keep_failing = o.dump.empty() ? examined_rows : std::numeric_limits<int>::max();
     const double dt = s.integrator.dt;
@@ -80,6 +83,12 @@ struct SceneRun {
   MetricEvaluator make_metrics() const {
     try {
       return {system.model, scene.probes, scene.metrics, scene.end};
+    } catch (const InputError& e) { throw scene.document->error(e.path(), e.message()); }
+  }
+
+  void make_rk4() {
+    try {
+      rk4 = std::make_unique<Rk4Projection>(system.model, system.actuation);
     } catch (const InputError& e) { throw scene.document->error(e.path(), e.message()); }
   }
 
@@ -187,6 +196,22 @@ struct SceneRun {
     return r;
   }
 
+  StepReport projected_step(bool& good) {
+    StepReport r;
+    good = rk4->step(state, scene.integrator.dt, r.energy);
+    if (!good) {
+      r.singular = true;
+      diverge(r);
+      return r;
+    }
+    forward_kinematics(system.model, state.q, state.v, work.work);
+    work.motor_force = rk4->dynamics().motor_force();
+    work.drive = rk4->dynamics().drive();
+    changes.clear();
+    if (scene.output.modes) watcher.look(system.model, state, false, changes);
+    return r;
+  }
+
   StepReport time_step(bool& good) {
     const StepReport r = step(system.model, system.actuation, state, work, integrator);
     if (work.failing_island >= 0) look_into_failing(r);
@@ -210,7 +235,7 @@ struct SceneRun {
 
   bool one_step() {
     bool good = true;
-    const StepReport r = events ? land(good) : time_step(good);
+    const StepReport r = events ? land(good) : rk4 ? projected_step(good) : time_step(good);
     if (!good) return false;
     totals.add(state, r);
     note_impacts(r);
@@ -220,7 +245,8 @@ struct SceneRun {
          .energy_error = totals.energy_error,
          .joint_gap = r.projection.joint_gap});
     const bool frame = state.step % frame_every == 0 || state.step == last_step;
-    const int open = frame && !events ? undetermined.look(work, state, totals.undetermined) : 0;
+    const int open =
+        frame && !events && !rk4 ? undetermined.look(work, state, totals.undetermined) : 0;
     totals.mode_changes += static_cast<double>(changes.size());
     if (recorder) {
       recorder->step(state, r, wall());
@@ -342,7 +368,7 @@ struct SceneRun {
     j["dt"] = scene.integrator.dt;
     j["wall_s"] = wall_s;
     j["steps_per_s"] = steps / std::max(wall_s, 1e-9);
-    j["integrator"] = events ? EventDriven::name : MoreauMidpoint::name;
+    j["integrator"] = integrator_name(scene);
     if (events) j["events"] = static_cast<std::int64_t>(totals.events);
     if (events || scene.output.modes)
       j["mode_changes"] = static_cast<std::int64_t>(totals.mode_changes);

@@ -47,6 +47,7 @@ struct SupportScene {
   std::vector<std::string> bodies;  // patterns
   double mu1 = 0, mu2 = 0, mu_back = -1;
   SlipRule rule = SlipRule::normal_cone;
+  double dynamic = 1;
   double load = -1;  // [N]; negative: the body's weight
 };
 
@@ -119,10 +120,13 @@ struct Scene {
   std::vector<Metric> metrics;
   MoreauMidpoint integrator;          // time.step is its dt; event-driven: where it lands
   std::optional<EventDriven> events;  // instead of time stepping
+  bool rk4_projection = false;        // instead of time stepping
   double end = 1;                     // [s]
   OutputScene output;
   bool allow_unconverged = false;
 };
+
+[[nodiscard]] std::string_view integrator_name(const Scene& scene);
 
 // Throws InputError with file, line and path.
 [[nodiscard]] Scene read_scene(const Document& document);

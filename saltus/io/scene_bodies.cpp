@@ -6,6 +6,7 @@
 #include "saltus/geometry/hull.h"
 #include "saltus/io/scene_elements.h"
 #include "saltus/lie/so3.h"
+#include "saltus/model/validate.h"
 
 namespace saltus {
 
@@ -40,6 +41,17 @@ Joint read_kind(Fields& f) {
   return joint;
 }
 
+void read_sliding(Fields& f, JointDof& dof) {
+  double sliding = dof.friction;
+  f.number("friction_dynamic", sliding, "",
+           "dry friction while the joint slides [N m] or [N], at most friction; default: as that",
+           not_negative);
+  if (f.writing_schema() || !f.has("friction_dynamic")) return;
+  try {
+    dof.dynamic = dynamic_share({{dof.friction, sliding}});
+  } catch (const InputError& e) { throw f.error(e.path(), e.message()); }
+}
+
 // Springs, limits, friction and motion of a joint whose kind is known.
 void read_dofs(Fields& f, JointSpec& joint, std::optional<Signal>& prescribed) {
   // Lengths and angles by the joint's kind; a schema knows no kind yet.
@@ -54,6 +66,7 @@ void read_dofs(Fields& f, JointSpec& joint, std::optional<Signal>& prescribed) {
   f.number("rest", dof.rest, unit, "the spring's zero [rad] or [m]");
   f.number("damping", dof.damping, "", "[N m s/rad] or [N s/m]", not_negative);
   f.number("friction", dof.friction, "", "dry friction [N m] or [N]", not_negative);
+  read_sliding(f, dof);
   std::vector<double> limits;
   f.number_or_list("limits", limits, unit, "lower and upper limit [rad] or [m]", 2, 2);
   if (limits.size() == 2) {

@@ -161,6 +161,7 @@ struct SystemBuilder {
           f.mu2 = s.mu2;
           f.mu_back = s.mu_back;
           f.rule = s.rule;
+          f.dynamic = s.dynamic;
           f.load = s.load >= 0 ? s.load : b.inertia.mass * scene.gravity.norm();
           builder.support(f, b.name);
           break;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "saltus/io/scene_elements.h"
+#include "saltus/model/validate.h"
 
 namespace saltus {
 
@@ -118,6 +119,30 @@ void read_friction(Fields& f, FrictionScene& friction, const char* about) {
                "dissipates most, or Hu's, -N (mu_t u_t, mu_n u_n)/|u|"));
 }
 
+void read_dynamic_friction(Fields& f, FrictionScene& friction) {
+  std::vector<double> mu;
+  double back = -1;
+  f.numbers_or_object(
+      "friction_dynamic", mu, "",
+      "coefficients in sliding, in the form of friction, at most those and the same "
+      "share of each; default: as friction",
+      1, 2, not_negative, [&](Fields& g) {
+        mu.resize(2);
+        g.required().number("forward", mu[0], "", "sliding along x", positive);
+        g.required().number("backward", back, "", "sliding against x", positive);
+        g.required().number("lateral", mu[1], "", "sliding across", positive);
+      });
+  if (f.writing_schema() || mu.empty()) return;
+  std::vector<FrictionPair> pairs{{friction.mu1, mu.front()}, {friction.mu2, mu.back()}};
+  if (friction.back >= 0 || back >= 0)
+    pairs.push_back(
+        {friction.back >= 0 ? friction.back : friction.mu1, back >= 0 ? back : mu.front()});
+  try {
+    friction.dynamic = dynamic_share(pairs);
+    check_dynamic(friction.dynamic, friction.back, friction.rule, "");
+  } catch (const InputError& e) { throw f.error("friction_dynamic", e.message()); }
+}
+
 void read_contact(Fields& f, ContactScene& contact) {
   f.required().texts("between", contact.between, "two patterns of shape names; * matches any text");
   if (!f.writing_schema() && contact.between.size() != 2)
@@ -128,6 +153,8 @@ void read_contact(Fields& f, ContactScene& contact) {
   contact.law.mu2 = friction.mu2;
   contact.law.mu_back = friction.back;
   contact.law.rule = friction.rule;
+  read_dynamic_friction(f, friction);
+  contact.law.dynamic = friction.dynamic;
   f.number("rolling", contact.law.rolling, "m", "rolling friction: moment per normal force",
            {0, infinity, false});
   f.number("drilling", contact.law.drilling, "m", "drilling friction: moment per normal force",
@@ -148,6 +175,8 @@ void read_support(Fields& f, SupportScene& support) {
   support.mu2 = friction.mu2;
   support.mu_back = friction.back;
   support.rule = friction.rule;
+  read_dynamic_friction(f, friction);
+  support.dynamic = friction.dynamic;
   f.number("load", support.load, "N", "default: the body's weight", not_negative);
 }
 

@@ -27,7 +27,9 @@ void read_metric(Fields& f, Metric& metric);
 struct FrictionScene {
   double mu1 = 0, mu2 = 0, back = -1;
   SlipRule rule = SlipRule::normal_cone;
+  double dynamic = 1;  // <- read_dynamic_friction
 };
+void read_dynamic_friction(Fields& f, FrictionScene& friction);
 void read_friction(Fields& f, FrictionScene& friction, const char* about);
 
 }  // namespace saltus

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "saltus/integrators/rk4_projection.h"
 #include "saltus/io/scene_elements.h"
 
 namespace saltus {
@@ -153,8 +154,10 @@ ImpactLaw read_impact(Fields& f) {
 
 void read_integrator(Fields& f, Scene& s) {
   MoreauMidpoint& o = s.integrator;
-  const bool events = f.choice("type", 0, {"moreau", "event-driven"},
-                               "time stepping, or exact in time: mode by mode") == 1;
+  const int type = f.choice(
+      "type", 0, {"moreau", "event-driven", "rk4-projection"},
+      "time stepping; exact in time, mode by mode; or P1's appendix A: fixed steps that project "
+      "zero crossings of joints with dry friction");
   o.motors = static_cast<MotorScheme>(f.choice(
       "motors", 0, {"implicit", "implicit-end", "explicit"},
       "PD gains: linearly implicit at the mid-point, at the end of the step, or explicit"));
@@ -165,7 +168,8 @@ void read_integrator(Fields& f, Scene& s) {
   f.number("tolerance", e.tolerance, "", "event-driven: of a step, relative", {0, 1, true});
   f.integer("max_events", e.max_events, "event-driven: between two landings", 1);
   e.impact = o.impact;
-  if (events) s.events = e;
+  if (type == 1) s.events = e;
+  s.rk4_projection = type == 2;
 }
 
 void read_initial(Fields& f, const std::string& joint, Scene& scene) {
@@ -241,6 +245,11 @@ void refuse_twins(const Document& document, const char* list, const std::vector<
 }
 
 }  // namespace
+
+std::string_view integrator_name(const Scene& scene) {
+  if (scene.rk4_projection) return Rk4Projection::name;
+  return scene.events ? EventDriven::name : MoreauMidpoint::name;
+}
 
 Scene read_scene(const Document& document) {
   Scene scene;

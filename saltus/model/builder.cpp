@@ -103,6 +103,7 @@ ModelBuilder& ModelBuilder::contact(const std::vector<std::string>& a,
                                     const std::vector<std::string>& b, const ContactLaw& law) {
   const std::string path = fmt::format("contacts[{}]", contacts_.size());
   check_friction(law.mu1, law.mu2, law.mu_back, law.rule, path + ".friction");
+  check_dynamic(law.dynamic, law.mu_back, law.rule, path);
   require((law.mu_back < 0 && law.rule == SlipRule::normal_cone) ||
               (law.rolling == 0 && law.drilling == 0),
           path + ".friction", "with rolling friction one coefficient serves both ways");

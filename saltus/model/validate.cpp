@@ -37,6 +37,7 @@ void check_dof(const JointDof& d, const std::string& path) {
   not_negative(d.stiffness, "stiffness");
   not_negative(d.damping, "damping");
   not_negative(d.friction, "friction");
+  check_dynamic(d.dynamic, -1, SlipRule::normal_cone, path);
   require(std::isfinite(d.rest), path + ".rest", "expected a finite number");
   require(d.lower < d.upper, path + ".limits",
           fmt::format("expected lower < upper, got [{}, {}]", d.lower, d.upper));
@@ -97,8 +98,36 @@ void check_friction(double mu1, double mu2, double mu_back, SlipRule rule,
           "forward, backward and lateral friction expects coefficients > 0");
 }
 
+void check_dynamic(double dynamic, double mu_back, SlipRule rule, const std::string& path) {
+  require(dynamic >= 0 && dynamic <= 1, path + ".friction_dynamic",
+          fmt::format("expected 0 to 1 of the static friction, got {}", dynamic));
+  require(dynamic > 0 || (mu_back < 0 && rule == SlipRule::normal_cone), path + ".friction_dynamic",
+          "Hu's rule and backward friction expect coefficients > 0");
+}
+
+double dynamic_share(const std::vector<FrictionPair>& directions) {
+  const std::string path = "friction_dynamic";
+  double share = -1;
+  for (const auto& [at_rest, sliding] : directions) {
+    require(std::isfinite(sliding) && sliding >= 0, path,
+            fmt::format("expected a number >= 0, got {}", sliding));
+    require(sliding <= at_rest, path,
+            fmt::format("expected at most friction ({}), got {}", at_rest, sliding));
+    if (at_rest == 0) continue;
+    const double one = sliding / at_rest;
+    // What a file prints with its digits may differ by rounding.
+    require(share < 0 || std::abs(one - share) <= 1e-12, path,
+            fmt::format("expected the same share of friction in every direction, got {} and {}",
+                        share, one));
+    if (share < 0) share = one;
+  }
+  require(share >= 0, path, "expected friction beside it: of none, none is left");
+  return share;
+}
+
 void check_support(const SupportFriction& f, const std::string& path) {
   check_friction(f.mu1, f.mu2, f.mu_back, f.rule, path);
+  check_dynamic(f.dynamic, f.mu_back, f.rule, path);
   require(std::isfinite(f.load) && f.load >= 0, path,
           fmt::format("expected a load >= 0, got {}", f.load));
   require(f.point.allFinite(), path + ".point", "expected finite numbers");

@@ -17,6 +17,13 @@ void check_shape(const Shape& shape, const std::string& path);
 void check_support(const SupportFriction& friction, const std::string& path);
 // Coefficients of a contact or a support.
 void check_friction(double mu1, double mu2, double mu_back, SlipRule rule, const std::string& path);
+void check_dynamic(double dynamic, double mu_back, SlipRule rule, const std::string& path);
+// The share of friction that is left in sliding, of coefficients at rest and in sliding, direction
+// by direction: one share serves all. Complains about `friction_dynamic`.
+struct FrictionPair {
+  double at_rest = 0, sliding = 0;
+};
+[[nodiscard]] double dynamic_share(const std::vector<FrictionPair>& directions);
 void check_runner(const Runner& runner, bool planar, const std::string& path);
 void check_spring(const Spring& spring, bool planar, const std::string& path);
 void check_drag(const Drag& drag, const std::string& path);
