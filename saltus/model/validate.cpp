@@ -66,7 +66,7 @@ void check_shape(const Shape& shape, const std::string& path) {
     require(std::isfinite(x) && (x > 0 || (zero_allowed && x == 0)), path + "." + name,
             fmt::format("expected a positive length, got {}", x));
   };
-  if (const auto* s = std::get_if<Sphere>(&shape)) size(s->radius, false, "radius");
+  if (const auto* s = std::get_if<Sphere>(&shape)) size(s->radius, true, "radius");
   if (const auto* s = std::get_if<Peg>(&shape)) size(s->radius, false, "radius");
   if (const auto* s = std::get_if<Capsule>(&shape)) {
     size(s->radius, false, "radius");
