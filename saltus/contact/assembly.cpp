@@ -49,6 +49,8 @@ double Assembly::rate(int row, const BlockSource& s, const std::vector<Vec6>& tw
                       VecIn v) const {
   if (s.velocity >= 0) return s.sign * v[s.velocity];
   double sum = 0;
+  if (s.gap)
+    for (const GapTerm& t : s.gap->terms) sum += coefficient(t, wrench_b.col(row)) * v[t.velocity];
   if (s.b >= 0) sum += wrench_b.col(row).dot(twists[s.b]);
   if (s.a >= 0) sum += wrench_a.col(row).dot(twists[s.a]);
   return sum;
@@ -106,6 +108,8 @@ Law law_of(const ContactLaw& law) {
   return Unilateral{};
 }
 
+Law law_of(const GapContact& c) { return c.mu > 0 ? Law(Coulomb2{c.mu}) : Law(Unilateral{}); }
+
 namespace {
 
 struct Assembler {
@@ -156,6 +160,13 @@ struct Assembler {
         upper ? c.dof.upper - terms[s.index].value : terms[s.index].value - c.dof.lower;
     if (gap > 0 && !(state.Lambda[s.row] > 0)) return;
     joint_row(k, Unilateral{}, s.index, upper ? -1 : 1, 0);
+  }
+  void gap_contact(int k, const BlockSlot& s) {
+    const GapContact& c = model.gap_contacts[s.index];
+    double gap = c.offset;
+    for (const GapTerm& t : c.terms) gap += t.gap * terms[t.coordinate].value;
+    if (gap > closed_gap && !(state.Lambda[s.row] > 0)) return;
+    warm(k, open_gap_contact(model, k, law_of(c), out));
   }
   void support(int k, const BlockSlot& s) {
     const SupportFriction& f = model.supports[s.index];
@@ -209,6 +220,7 @@ struct Assembler {
       case BlockKind::scale: runner(k, s); break;
       case BlockKind::spring: spring(k, s); break;
       case BlockKind::drag: drag(k, s); break;
+      case BlockKind::gap_contact: gap_contact(k, s); break;
     }
   }
 
@@ -260,9 +272,10 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
     const BlockSource& s = out.source[i];
     for (int r = k.row; r < k.row + k.rows; ++r) out.gamma_S[r] = out.rate(r, s, twists, state.v);
     if (s.slot >= 0) assembler.at_the_end(static_cast<int>(i));
-    if (s.contact < 0) continue;
+    if (s.contact < 0 && !s.gap) continue;
     // Restitution acts on approach only.
-    const double eps = model.contact_laws[out.contacts[s.contact].law].restitution;
+    const double eps =
+        s.gap ? s.gap->restitution : model.contact_laws[out.contacts[s.contact].law].restitution;
     if (eps > 0) out.restitution[k.row] = eps * std::min(out.gamma_S[k.row], 0.0);
   }
 }
@@ -275,6 +288,9 @@ void apply_rows(const Assembly& p, std::vector<Vec6>& wrenches, VecRef impulses)
     for (int r = p.blocks[i].row; r < p.blocks[i].row + p.blocks[i].rows; ++r) {
       const double Lambda = p.Lambda[r];
       if (from.velocity >= 0) impulses[from.velocity] += from.sign * Lambda;
+      if (from.gap)
+        for (const GapTerm& t : from.gap->terms)
+          impulses[t.velocity] += coefficient(t, p.wrench_b.col(r)) * Lambda;
       if (from.a >= 0) wrenches[from.a] += Lambda * p.wrench_a.col(r);
       if (from.b >= 0) wrenches[from.b] += Lambda * p.wrench_b.col(r);
     }

@@ -68,6 +68,10 @@ struct DragScene {
   Drag drag;
   std::string body;
 };
+struct GapScene {
+  GapContact contact;
+  std::vector<std::string> joints;  // of the terms
+};
 struct RunnerScene {
   Runner runner;
   std::string body;
@@ -111,6 +115,7 @@ struct Scene {
   std::vector<SupportScene> supports;
   std::vector<SpringScene> springs;
   std::vector<DragScene> drags;
+  std::vector<GapScene> gaps;
   std::vector<RunnerScene> runners;
   std::vector<MotorScene> motors;
   std::map<std::string, InitialScene> initial;  // by joint name

@@ -147,6 +147,21 @@ void check_drag(const Drag& d, const std::string& path) {
   check_not_negative(d.coefficient, path + ".coefficient");
 }
 
+void check_gap_contact(const GapContact& c, const std::string& path) {
+  require(std::isfinite(c.offset), path + ".offset", "expected a finite number");
+  bool opens = false;
+  for (std::size_t i = 0; i < c.terms.size(); ++i) {
+    const GapTerm& term = c.terms[i];
+    require(std::isfinite(term.gap) && std::isfinite(term.slide),
+            fmt::format("{}.terms[{}]", path, i), "expected finite numbers");
+    opens = opens || term.gap != 0;
+  }
+  require(opens, path + ".terms", "expected a term with a gap: this one never changes");
+  check_not_negative(c.mu, path + ".friction");
+  require(c.restitution >= 0 && c.restitution <= 1, path + ".restitution",
+          fmt::format("expected a number in [0, 1], got {}", c.restitution));
+}
+
 void check_planar(const JointSpec& joint, const std::string& path) {
   const auto upright = [&](const SE3& X) {
     require(std::abs(X.R(2, 2) - 1) < 1e-9 && std::abs(X.r.z()) < 1e-12, path,
