@@ -185,6 +185,16 @@ CASES = {
                     ["[0, 1]", "'1.5'"]),
     "negative-radius": ("radius: 0.1", "radius: -0.1", "bodies[0].shapes[0].radius",
                         ["> 0", "'-0.1'"]),
+    "flat-ellipsoid": ("{type: sphere, radius: 0.1}", "{type: ellipsoid, semi_axes: [1, 1, 0]}",
+                       "bodies[0].shapes[0].semi_axes", ["positive"]),
+    "gap-of-no-joint": ("probes:", """gaps:
+  - name: stop
+    terms: [@@{joint: wheel, gap: 1}]
+probes:""", "gaps[0].terms[0].joint", ["'wheel'"]),
+    "gap-that-never-changes": ("probes:", """gaps:
+  - name: stop
+@@    terms: [{joint: arm, slide: 1}]
+probes:""", "gaps[0].terms", ["never changes"]),
     "negative-gain": ("kp: 1", "kp: -1", "motors[0].kp", [">= 0", "'-1'"]),
     "zero-axis": ("axis: [0, 0, 1]", "axis: [0, 0, 0]", "bodies[1].joint.axis", ["direction"]),
     "limits-turned": ("axis: [0, 0, 1]", "axis: [0, 0, 1]\n@@      limits: [1, 0]",

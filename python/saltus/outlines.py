@@ -54,6 +54,8 @@ def outline(shape: dict[str, Any], R: np.ndarray, r: np.ndarray, axes: tuple[int
     """Of one shape at the pose R, r; None: not to be seen in this plane."""
     flat = list(axes)
     kind = shape["type"]
+    if kind == "sphere" and shape["radius"] == 0:
+        return None  # a point
     if kind == "sphere" or (kind == "peg" and axes == (0, 1)):
         return round_around(r[None, flat], shape["radius"])
     if kind == "capsule":
@@ -62,6 +64,14 @@ def outline(shape: dict[str, Any], R: np.ndarray, r: np.ndarray, axes: tuple[int
     if kind == "box":
         signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
         return hull((r + (signs * shape["half_size"]) @ R.T)[:, flat])
+    if kind == "ellipsoid":
+        # The shadow's edge is where the support function |S R' n| is attained.
+        angles = np.linspace(0, 2 * np.pi, 80, endpoint=False)
+        n = np.zeros((80, 3))
+        n[:, flat[0]], n[:, flat[1]] = np.cos(angles), np.sin(angles)
+        s = (n @ R) * shape["semi_axes"]
+        points = (s * shape["semi_axes"] / np.linalg.norm(s, axis=1)[:, None]) @ R.T
+        return (r + points)[:, flat]
     if kind == "half-space":
         normal = R[flat, 2]
         if np.linalg.norm(normal) < 0.5:

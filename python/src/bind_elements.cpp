@@ -1,6 +1,8 @@
 // Springs, drags, runners and worms of a ModelBuilder.
 #include <fmt/format.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
@@ -102,6 +104,25 @@ ModelBuilder& build_worm(ModelBuilder& b, const std::vector<double>& masses, con
   return b;
 }
 
+ModelBuilder& add_gap_contact(ModelBuilder& b, const std::string& name,
+                              const std::map<std::string, std::pair<double, double>>& terms,
+                              double offset, double friction, double restitution) {
+  GapContact c;
+  c.name = name;
+  c.offset = offset;
+  c.mu = friction;
+  c.restitution = restitution;
+  std::vector<std::string> joints;
+  for (const auto& [joint, factors] : terms) {
+    GapTerm term;
+    term.gap = factors.first;
+    term.slide = factors.second;
+    c.terms.push_back(term);
+    joints.push_back(joint);
+  }
+  return b.gap_contact(c, joints);
+}
+
 }  // namespace
 
 void bind_elements(nb::class_<ModelBuilder>& builder) {
@@ -117,6 +138,11 @@ void bind_elements(nb::class_<ModelBuilder>& builder) {
            "length.")
       .def("drag", &add_drag, "name"_a, "body"_a, "coefficient"_a, "point"_a = zero, inside,
            "Viscous drag -coefficient v on a point of a body [N s/m].")
+      .def(
+          "gap_contact", &add_gap_contact, "name"_a, "terms"_a, nb::kw_only(), "offset"_a = 0.0,
+          "friction"_a = 0.0, "restitution"_a = 0.0, inside,
+          "A contact known by its gap as a function of joint coordinates: gap = offset + sum gap_i "
+          "x_i [m], sliding speed = sum slide_i dx_i/dt. terms: {coordinate: (gap, slide)}.")
       .def("runner", &add_runner, "name"_a, "body"_a, nb::kw_only(), "edge"_a = true,
            "scales"_a = false, "friction"_a = 0.0, "point"_a = zero,
            "direction"_a = nb::make_tuple(1.0, 0.0, 0.0),

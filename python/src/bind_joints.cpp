@@ -115,6 +115,17 @@ void bind_joints(nb::module_& m) {
           "radius"_a, "half_length"_a)
       .def_ro("radius", &Cylinder::radius, "[m]")
       .def_ro("half_length", &Cylinder::half_length, "centre to an end [m]");
+  nb::class_<Ellipsoid>(m, "Ellipsoid", "An ellipsoid; an ellipse in the plane.")
+      .def(
+          "__init__",
+          [](Ellipsoid* self, const ArrayLike& semi_axes) {
+            const Vec3 a = vec3_of(semi_axes, "semi_axes");
+            for (int i = 0; i < 3; ++i) require_positive(a[i], "semi_axes");
+            new (self) Ellipsoid{a};
+          },
+          "semi_axes"_a, "Along x, y, z [m].")
+      .def_prop_ro(
+          "semi_axes", [](const Ellipsoid& e) { return owned(Vec(e.semi_axes)); }, copied, "[m]");
   nb::class_<ConvexHull>(m, "ConvexHull", "The convex hull of points.")
       .def(
           "__init__",

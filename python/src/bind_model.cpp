@@ -16,9 +16,9 @@ using namespace nb::literals;
 namespace {
 
 const char* kind_name(BlockKind kind) {
-  static const char* const names[] = {"cut_translation", "cut_rotation", "coordinate", "motor",
-                                      "joint_friction",  "joint_limit",  "support",    "edge",
-                                      "scale",           "spring",       "drag"};
+  static const char* const names[] = {
+      "cut_translation", "cut_rotation", "coordinate", "motor",  "joint_friction", "joint_limit",
+      "support",         "edge",         "scale",      "spring", "drag",           "gap_contact"};
   return names[static_cast<int>(kind)];
 }
 

@@ -50,6 +50,8 @@ double Assembly::rate(int row, const BlockSource& s, const std::vector<Vec6>& tw
                       VecIn v) const {
   if (s.velocity >= 0) return s.sign * v[s.velocity];
   double sum = 0;
+  if (s.gap)
+    for (const GapTerm& t : s.gap->terms) sum += coefficient(t, wrench_b.col(row)) * v[t.velocity];
   if (s.b >= 0) sum += wrench_b.col(row).dot(twists[s.b]);
   if (s.a >= 0) sum += wrench_a.col(row).dot(twists[s.a]);
   return sum;
@@ -134,6 +136,8 @@ SlipRows slip_rows(const Law& law) {
   return {};
 }
 
+Law law_of(const GapContact& c) { return c.mu > 0 ? Law(Coulomb2{c.mu}) : Law(Unilateral{}); }
+
 namespace {
 
 // Ten times the solvers' tolerance: what sticks may move that fast, and so may a contact on the
@@ -189,6 +193,13 @@ struct Assembler {
     if (gap > 0 && !(state.Lambda[s.row] > 0)) return;
     joint_row(k, Unilateral{}, s.index, upper ? -1 : 1, 0);
   }
+  void gap_contact(int k, const BlockSlot& s) {
+    const GapContact& c = model.gap_contacts[s.index];
+    double gap = c.offset;
+    for (const GapTerm& t : c.terms) gap += t.gap * terms[t.coordinate].value;
+    if (gap > closed_gap && !(state.Lambda[s.row] > 0)) return;
+    warm(k, open_gap_contact(model, k, law_of(c), out));
+  }
   void support(int k, const BlockSlot& s) {
     const SupportFriction& f = model.supports[s.index];
     const double most = f.load * dt;
@@ -241,6 +252,7 @@ struct Assembler {
       case BlockKind::scale: runner(k, s); break;
       case BlockKind::spring: spring(k, s); break;
       case BlockKind::drag: drag(k, s); break;
+      case BlockKind::gap_contact: gap_contact(k, s); break;
     }
   }
 
@@ -328,8 +340,9 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
     for (int r = k.row; r < k.row + k.rows; ++r) out.gamma_S[r] = out.rate(r, s, twists, state.v);
     if (s.slot >= 0) assembler.at_the_end(static_cast<int>(i));
     assembler.slide(static_cast<int>(i));
-    if (s.contact < 0) continue;
-    set_restitution(model.contact_laws[out.contacts[s.contact].law], k, out);
+    if (s.contact >= 0) set_restitution(model.contact_laws[out.contacts[s.contact].law], k, out);
+    // Restitution acts on approach only.
+    if (s.gap) out.restitution[k.row] = s.gap->restitution * std::min(out.gamma_S[k.row], 0.0);
   }
 }
 
@@ -341,6 +354,9 @@ void apply_rows(const Assembly& p, std::vector<Vec6>& wrenches, VecRef impulses)
     for (int r = p.blocks[i].row; r < p.blocks[i].row + p.blocks[i].rows; ++r) {
       const double Lambda = p.Lambda[r];
       if (from.velocity >= 0) impulses[from.velocity] += from.sign * Lambda;
+      if (from.gap)
+        for (const GapTerm& t : from.gap->terms)
+          impulses[t.velocity] += coefficient(t, p.wrench_b.col(r)) * Lambda;
       if (from.a >= 0) wrenches[from.a] += Lambda * p.wrench_a.col(r);
       if (from.b >= 0) wrenches[from.b] += Lambda * p.wrench_b.col(r);
     }

@@ -1,6 +1,6 @@
 // The bridge between a Model and the solvers: writes the inclusion problem of one step as plain
-// data. A row acts on one or two bodies by wrenches, or on one velocity; nothing here is as large
-// as rows times velocities.
+// data. A row acts on one or two bodies by wrenches, on one velocity, or on those of a gap contact;
+// nothing here is as large as rows times velocities.
 #pragma once
 #include <vector>
 
@@ -29,7 +29,14 @@ struct BlockSource {
   int velocity = -1;   // gamma = sign v[velocity]
   double sign = 1;
   double dynamic = 1;  // mu_d / mu_s of a contact whose law holds mu_s
+  // or several velocities: gamma = sum (w_0 gap_i + w_1 slide_i) v_i, where w = wrench_b of the row
+  const GapContact* gap = nullptr;
 };
+
+// What a row with this wrench_b makes of a term's velocity.
+[[nodiscard]] inline double coefficient(const GapTerm& term, const Vec6& wrench_b) {
+  return wrench_b[0] * term.gap + wrench_b[1] * term.slide;
+}
 
 struct Assembly {
   std::vector<Block> blocks;  // rows numbered through all
@@ -101,5 +108,6 @@ struct SlipRows {
   int first = 0, count = 0;
 };
 [[nodiscard]] SlipRows slip_rows(const Law& law);
+[[nodiscard]] Law law_of(const GapContact& contact);
 
 }  // namespace saltus

@@ -23,6 +23,7 @@ namespace {
 // The trees a block acts on; -1: none.
 std::pair<int, int> trees_of(const Model& m, const BlockSource& s) {
   if (s.velocity >= 0) return {m.tree[m.v_body[s.velocity]], -1};
+  if (s.gap) return {m.tree[m.v_body[s.gap->terms[0].velocity]], -1};
   return {s.a >= 0 ? m.tree[s.a] : -1, s.b >= 0 ? m.tree[s.b] : -1};
 }
 
@@ -66,7 +67,7 @@ Route route_of(const Model& m, const Assembly& assembly, const Island& island,
   if (island.trees.size() == 1 && island.velocities >= tree_limit) {
     const bool single = std::all_of(island.blocks.begin(), island.blocks.end(), [&](int i) {
       const BlockSource& s = assembly.source[i];
-      return s.velocity >= 0 || s.a < 0 || s.b < 0;
+      return s.velocity >= 0 || (!s.gap && (s.a < 0 || s.b < 0));
     });
     if (single) return Route::tree;
   }
@@ -113,7 +114,7 @@ struct Former {
     int row = 0;
     for (const int i : island.blocks) {
       const Block& k = from.blocks[i];
-      out.is_contact.push_back(from.source[i].contact >= 0);
+      out.is_contact.push_back(from.source[i].contact >= 0 || from.source[i].gap);
       out.dynamic.push_back(from.source[i].dynamic);
       out.Lambda.segment(row, k.rows) = from.Lambda.segment(k.row, k.rows);
       out.restitution.segment(row, k.rows) = from.restitution.segment(k.row, k.rows);
@@ -144,8 +145,8 @@ struct Former {
   }
   [[nodiscard]] std::array<Span, 2> spans_of(const BlockSource& s) const {
     std::array<Span, 2> where;
-    if (s.velocity >= 0) {
-      where[0] = span(m.tree[m.v_body[s.velocity]]);
+    if (s.velocity >= 0 || s.gap) {
+      where[0] = span(trees_of(m, s).first);
       return where;
     }
     int n = 0;
@@ -157,10 +158,15 @@ struct Former {
   // Adds row r of a block on tree `tree` to W and Y, the unknowns of the tree only.
   void add_columns(const BlockSource& s, int r, int tree, double* W, double* Y) {
     const int n = m.tree_v[tree + 1] - m.tree_v[tree];
-    if (s.velocity >= 0) {
-      W[s.velocity - m.tree_v[tree]] += s.sign;
-      mass.solve_unknown(s.velocity, s.sign, out.scratch.data());
+    const auto add_velocity = [&](int velocity, double factor) {
+      W[velocity - m.tree_v[tree]] += factor;
+      mass.solve_unknown(velocity, factor, out.scratch.data());
       for (int k = 0; k < n; ++k) Y[k] += out.scratch[k];
+    };
+    if (s.velocity >= 0) return add_velocity(s.velocity, s.sign);
+    if (s.gap) {
+      for (const GapTerm& t : s.gap->terms)
+        add_velocity(t.velocity, coefficient(t, from.wrench_b.col(r)));
       return;
     }
     const auto add = [&](int body, const Mat6X& wrench) {

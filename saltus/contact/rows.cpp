@@ -68,6 +68,15 @@ int open_runner(const Model& model, const Workspace& w, int slot, const Law& law
   return row;
 }
 
+int open_gap_contact(const Model& model, int slot, const Law& law, Assembly& out) {
+  BlockSource from;
+  from.slot = slot;
+  from.gap = &model.gap_contacts[model.slots[slot].index];
+  const int row = out.open(law, from);
+  for (int i = 0; i < rows_of(law); ++i) out.wrench_b.col(row + i) = Vec6::Unit(i);
+  return row;
+}
+
 int open_contact(const Model& model, const Workspace& w, int k, const Contact& c, const Law& law,
                  Assembly& out) {
   const ContactLaw& l = model.contact_laws[c.law];

@@ -15,6 +15,8 @@ int open_support(const Model& model, const Workspace& work, int slot, const Law&
 // Of a runner, steered by `angle`: across (an edge's slot) or along (a scale's).
 int open_runner(const Model& model, const Workspace& work, int slot, const Law& law, double angle,
                 Assembly& out);
+// Of a gap contact: its gap and, where the law has a second row, its sliding speed.
+int open_gap_contact(const Model& model, int slot, const Law& law, Assembly& out);
 // Of Assembly::contacts[k], with the tangent that it has.
 int open_contact(const Model& model, const Workspace& work, int k, const Contact& contact,
                  const Law& law, Assembly& out);

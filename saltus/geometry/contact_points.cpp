@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "saltus/geometry/cylinder.h"
+#include "saltus/geometry/ellipsoid.h"
 #include "saltus/geometry/polytope.h"
 #include "saltus/geometry/segments.h"
 
@@ -81,6 +82,29 @@ struct Pair {
   bool operator()(const HalfSpace&, const Cylinder& b) const {
     const Vec3 n = X_a.R.col(2);
     if (out) plane_cylinder_points(n, n.dot(X_a.r), place(b, X_b), *out);
+    return true;
+  }
+
+  bool operator()(const HalfSpace&, const Ellipsoid& b) const {
+    if (out) above_plane(farthest(b, X_b, -X_a.R.col(2)), 0, 0);
+    return true;
+  }
+
+  // --- ellipsoids, in the frame of a
+  bool operator()(const Ellipsoid& a, const Sphere& b) const {
+    if (out) {
+      const Vec3 p = X_a.R.transpose() * (X_b.r - X_a.r);
+      const PointDistance d = distance_to(a, p);
+      out->add(d.distance, d.on, p, d.normal, 0, 0, b.radius);
+    }
+    return true;
+  }
+  bool operator()(const Ellipsoid& a, const Peg& b) const {
+    if (out) {
+      const PointDistance d = distance_to_line(a, X_a.R.transpose() * (X_b.r - X_a.r),
+                                               X_a.R.transpose() * X_b.R.col(2));
+      out->add(d.distance, d.on, d.on + d.distance * d.normal, d.normal, 0, 0, b.radius);
+    }
     return true;
   }
 

@@ -8,7 +8,7 @@
 
 namespace saltus {
 
-struct Sphere {  // a circle in the plane
+struct Sphere {  // a circle in the plane; of radius 0 a point
   static constexpr std::string_view name = "sphere";
   double radius = 0;  // [m]
 };

@@ -274,17 +274,6 @@ std::string_view name_of(const ImpactLaw& law) {
   return std::visit([](const auto& l) { return l.name; }, law);
 }
 
-std::string_view name_of(ImpactPath path) {
-  switch (path) {
-    case ImpactPath::inclusion: return "inclusion";
-    case ImpactPath::stick: return "stick";
-    case ImpactPath::dissipation_exact: return "dissipation, exact";
-    case ImpactPath::dissipation_nlp: return "dissipation, NLopt";
-    case ImpactPath::fallback: return "fallback";
-  }
-  return "";
-}
-
 bool is_dense(const ImpactLaw& law) {
   return std::holds_alternative<PoissonImpact>(law) || std::holds_alternative<ChainImpact>(law);
 }

@@ -57,7 +57,6 @@ enum class ImpactPath : unsigned char {
   dissipation_nlp,    // by NLopt
   fallback,           // the law by name failed: see docs/impacts.md for what took its place
 };
-[[nodiscard]] std::string_view name_of(ImpactPath path);
 
 struct ImpactReport {
   SolveReport solve;

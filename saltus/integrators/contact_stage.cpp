@@ -186,11 +186,15 @@ void Stepper::keep_impulses() {
     const BlockSource& from = w.assembly.source[b];
     const auto Lambda = w.assembly.Lambda.segment(k.row, k.rows);
     const Mode mode = mode_of(k, Lambda);
+    // A contact that carries load and does not part again is held closed by the correction.
+    const bool stays = mode != Mode::open && (from.gap || from.contact >= 0) &&
+                       std::abs(w.assembly.rate(k.row, from, w.twists, w.v_E)) < 1e-7;
     if (from.slot >= 0) {
       const BlockSlot& slot = m.slots[from.slot];
       s.Lambda.segment(slot.row, slot.rows) =
           Lambda + w.elements.start.segment(slot.row, slot.rows);
       s.mode[from.slot] = static_cast<unsigned char>(mode);
+      if (stays) w.projection.held.push_back({{-1, from.slot, 0}, mode == Mode::stick});
       continue;
     }
     if (mode == Mode::open) continue;
@@ -201,10 +205,7 @@ void Stepper::keep_impulses() {
     kept.mode = c.mode;
     for (int i = 0; i < k.rows; ++i) kept.Lambda[i] = c.Lambda[i] = Lambda[i];
     s.contacts.push_back(kept);  // contacts are sorted by key, and so are these
-    // A contact that carries load and does not part again is held closed by the correction.
-    const double gamma_E = w.assembly.rate(k.row, from, w.twists, w.v_E);
-    if (std::abs(gamma_E) < 1e-7)
-      w.projection.held.push_back({c.key, k.rows >= 3 && mode == Mode::stick});
+    if (stays) w.projection.held.push_back({c.key, k.rows >= 3 && mode == Mode::stick});
   }
 }
 

@@ -25,7 +25,7 @@ void Stepper::block_work(StepReport& report) {
       if (i < 3) work[i] = one;
       sum += one;
     }
-    if (from.contact >= 0) {
+    if (from.contact >= 0 || from.gap) {
       e.contacts += work[0];
       e.friction += sum - work[0];
       continue;

@@ -72,9 +72,10 @@ EventMode EventIntegrator::touching() {
     if (!e.is_contact()) trial.elements.push_back(e);
   forward_kinematics(model_, here_.q, here_.v, work_);
   for (Element& e : trial.elements) {
+    e.touches = true;
     if (e.kind != Element::Kind::normal || e.closed) continue;
-    e.closed = limit_gap(model_, work_, here_.q, here_.turns, model_.slots[e.slot]) <=
-               touching_gap * scales_.length;
+    e.closed = e.touches = slot_gap(model_, work_, here_.q, here_.turns, model_.slots[e.slot]) <=
+                           touching_gap * scales_.length;
   }
   finder_.find(model_, work_, touching_gap * scales_.length, found_);
   for (const Contact& c : found_) {
@@ -256,7 +257,7 @@ bool EventIntegrator::violations(const EventMode& trial, std::vector<unsigned ch
   const EventMode kept = mode_;
   EventMode all = trial;  // with the rows of what is open, for its rates
   for (Element& e : all.elements)
-    if (e.kind == Element::Kind::normal) e.closed = true;
+    if (e.kind == Element::Kind::normal && e.touches) e.closed = true;
   mode_ = trial;
   bool followed = true;
   for (const double moment : moments) {

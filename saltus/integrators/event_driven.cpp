@@ -216,8 +216,13 @@ bool EventIntegrator::stabilise(EventReport& report) {
   if (gaps) {
     forward_kinematics(model_, here_.q, here_.v, work_);
     projection_.held.clear();
-    for (const Element& e : mode_.elements)
-      if (e.is_contact() && e.closed) projection_.held.push_back({e.key, false});
+    for (const Element& e : mode_.elements) {
+      if (!e.closed) continue;
+      if (e.is_contact())
+        projection_.held.push_back({e.key, false});
+      else if (model_.slots[e.slot].kind == BlockKind::gap_contact)
+        projection_.held.push_back({{-1, e.slot, 0}, false});
+    }
     for (const Prescribed& p : actuation_.prescribed)
       projection_.target[p.coordinate] = value(p.r, dynamics_.signal_time(here_.t));
     const ProjectionReport r = project(model_, Projection::mass, here_.q, here_.v, here_.turns,

@@ -87,6 +87,7 @@ bool ModeDynamics::element_rows(const Workspace& w, double t, const Element& e, 
     case BlockKind::joint_limit:
       open_coordinate(model_, w, e.slot, rows_only(1), s.index, s.feature == 1 ? -1 : 1, 0, out);
       break;
+    case BlockKind::gap_contact: open_gap_contact(model_, e.slot, rows_only(e.rows), out); break;
     default: open_coordinate(model_, w, e.slot, rows_only(1), s.index, 1, e.compliance, out);
   }
   return true;
@@ -368,6 +369,14 @@ void ModeDynamics::solve_column(const EventMode& mode, int block, int row, bool 
             w += unit_force_[k] * W.col(k);
     return w;
   };
+  if (s.gap) {
+    const Vec6 w = wrench(rows_.wrench_b);
+    column_trees_ = {model_.tree[model_.v_body[s.gap->terms[0].velocity]], -1};
+    for (const GapTerm& t : s.gap->terms) column_rhs_[t.velocity] = coefficient(t, w);
+    mass_.solve(column_trees_[0], column_rhs_.data(), nullptr, column_.data(), &column_twist_);
+    for (const GapTerm& t : s.gap->terms) column_rhs_[t.velocity] = 0;
+    return;
+  }
   column_trees_ = {tree(s.a), tree(s.b)};
   if (column_trees_[0] == column_trees_[1]) column_trees_[1] = -1;
   if (s.a >= 0) column_wrench_[s.a] += wrench(rows_.wrench_a);
@@ -387,6 +396,9 @@ double ModeDynamics::column_rate(int block, int row) const {
   };
   if (s.velocity >= 0) return moved(model_.v_body[s.velocity]) ? s.sign * column_[s.velocity] : 0.0;
   double sum = 0;
+  if (s.gap && moved(model_.v_body[s.gap->terms[0].velocity]))
+    for (const GapTerm& t : s.gap->terms)
+      sum += coefficient(t, rows_.wrench_b.col(row)) * column_[t.velocity];
   if (moved(s.b)) sum += rows_.wrench_b.col(row).dot(column_twist_[s.b]);
   if (moved(s.a)) sum += rows_.wrench_a.col(row).dot(column_twist_[s.a]);
   return sum;
@@ -439,6 +451,9 @@ void ModeDynamics::apply(const EventMode& mode, const Vec& lambda, bool with_fri
         impulse_[s.velocity] += s.sign * force;
         return;
       }
+      if (s.gap)
+        for (const GapTerm& t : s.gap->terms)
+          impulse_[t.velocity] += coefficient(t, rows_.wrench_b.col(r)) * force;
       if (s.a >= 0) column_wrench_[s.a] += force * rows_.wrench_a.col(r);
       if (s.b >= 0) column_wrench_[s.b] += force * rows_.wrench_b.col(r);
     };

@@ -44,7 +44,7 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
                      i,
                      -1,
                      {},
-                     limit_gap(model_, dynamics_.work(), at.q, at.turns, model_.slots[e.slot]) /
+                     slot_gap(model_, dynamics_.work(), at.q, at.turns, model_.slots[e.slot]) /
                          scales_.length,
                      bands_.gap});
     if (!e.present()) continue;
@@ -257,8 +257,10 @@ bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
 
 // Whether a guard had room at the start of the step; those that rested at zero are no cause.
 bool EventIntegrator::was_positive(const Guard& g) const {
-  const Guard* start = samples_.empty() ? nullptr : find(samples_[0], g);
-  return start && start->value > start->band;
+  if (samples_.empty()) return false;
+  const Guard* start = find(samples_[0], g);
+  // An open contact that is not in the list was far away.
+  return start ? start->value > start->band : g.element < 0;
 }
 
 }  // namespace saltus

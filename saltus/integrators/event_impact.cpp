@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
@@ -176,6 +177,14 @@ bool EventIntegrator::admissible_start(const EventMode& trial, std::string& why)
                         model_.name_of(Place{-1, c.key.a, c.key.b, c.key.feature}), -c.point.gap);
       return false;
     }
+  for (const BlockSlot& s : model_.slots) {
+    if (s.kind != BlockKind::gap_contact) continue;
+    const double gap = slot_gap(model_, dynamics_.work(), here_.q, here_.turns, s);
+    if (gap >= -1e-8 * scales_.length) continue;
+    why = fmt::format("contact {} starts {:.3g} m deep in penetration",
+                      model_.gap_contacts[s.index].name, -gap);
+    return false;
+  }
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
     const Element& e = trial.elements[i];
     const int row = now_.row[i];

@@ -109,6 +109,14 @@ bool element_of(const Model& m, int k, Element& e) {
       e.kind = Element::Kind::normal;
       e.position = true;
       return true;
+    case BlockKind::gap_contact: {
+      const GapContact& c = m.gap_contacts[s.index];
+      e.kind = Element::Kind::normal;
+      e.position = true;
+      e.restitution = c.restitution;
+      if (c.mu > 0) add_set(e, disc(1, 1, c.mu, 0, true));
+      return true;
+    }
     case BlockKind::joint_friction: {
       const JointDof& dof = m.coordinates[s.index].dof;
       FrictionSet set = disc(0, 1, dof.friction, 0, false);
@@ -146,7 +154,10 @@ Vec2 set_velocity(const FrictionSet& s, const Vec& gamma, int row) {
 Law law_of_element(const Model& m, const Element& e) {
   if (e.kind == Element::Kind::bilateral) return Bilateral{e.rows};
   if (e.is_contact()) return law_of(m.contact_laws[e.law]);
-  if (e.kind == Element::Kind::normal) return Unilateral{};
+  if (e.kind == Element::Kind::normal) {
+    const BlockSlot& s = m.slots[e.slot];
+    return s.kind == BlockKind::gap_contact ? law_of(m.gap_contacts[s.index]) : Unilateral{};
+  }
   const FrictionSet& s = e.set[0];
   if (s.rows == 1) return Interval{-s.forward, s.backward};
   return GivenLoad{s.forward, s.lateral, s.backward, s.hu ? SlipRule::hu : SlipRule::normal_cone};

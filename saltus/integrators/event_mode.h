@@ -44,6 +44,7 @@ struct Element {
   double compliance = 0;  // 1 / armature of a cut coordinate [1/kg]
   double restitution = 0;
   bool closed = false;  // of a normal
+  bool touches = true;  // at the event at hand: of a slot that is open it may not be so
   // Which inertial axis T1 follows where friction is the same in all directions; 3: as the law
   // says. The axes of a rolling body would turn over.
   int tangent_axis = 3;

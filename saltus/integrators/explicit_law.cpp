@@ -39,7 +39,7 @@ ExplicitLaw::ExplicitLaw(const Model& model, const Actuation& actuation)
     : model_(model), actuation_(actuation) {
   const int n = model.body_count();
   if (!model.cuts.empty()) refuse(fmt::format("the cut joint '{}'", model.cuts.front().name));
-  if (!model.contact_laws.empty()) refuse("a contact law");
+  if (!model.contact_laws.empty() || !model.gap_contacts.empty()) refuse("a contact law");
   if (!model.supports.empty())
     refuse(fmt::format("support friction on '{}'", model.supports.front().name));
   if (!actuation.motors.empty() || actuation.user) refuse("a motor or a user's force");

@@ -35,7 +35,7 @@ bool ModeMember::operator==(const ModeMember& o) const {
 
 bool has_mode(BlockKind kind) {
   return kind == BlockKind::joint_friction || kind == BlockKind::joint_limit ||
-         kind == BlockKind::support || kind == BlockKind::scale;
+         kind == BlockKind::support || kind == BlockKind::scale || kind == BlockKind::gap_contact;
 }
 
 std::vector<ModeMember> members_of(const Model& model, const State& state) {

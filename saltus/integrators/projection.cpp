@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/contact/rows.h"
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
@@ -69,6 +70,11 @@ struct Corrector {
     return at != p.held.end() && at->key == key ? &*at : nullptr;
   }
 
+  // The gap contact of a slot.
+  [[nodiscard]] const HeldContact* held_slot(int slot) const {
+    return one_sided ? nullptr : held({-1, slot, 0});
+  }
+
   // Gap of a cut's or a prescribed cut coordinate's rows; false for other slots.
   bool bilateral_gap(VecIn q, const BlockSlot& s, VecRef gap) const {
     if (s.kind == BlockKind::cut_translation) {
@@ -96,13 +102,21 @@ struct Corrector {
       finder.find(model, w, contact_margin(model), p.assembly.contacts);
     else
       p.assembly.contacts.clear();
-    for (const BlockSlot& s : model.slots) {
+    for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) {
+      const BlockSlot& s = model.slots[k];
       if (bilateral_gap(q, s, gap.head(s.rows))) {
         worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
       } else if (joints_only) {
         continue;
       } else if (s.kind == BlockKind::joint_limit) {
-        worst.contact = std::max(worst.contact, -limit_gap(model, w, q, turns, s));
+        worst.contact = std::max(worst.contact, -slot_gap(model, w, q, turns, s));
+      } else if (s.kind == BlockKind::gap_contact) {
+        const double g = slot_gap(model, w, q, turns, s);
+        if (-g > worst.penetration) {
+          worst.penetration = -g;
+          worst.deepest = {k, -1, -1, 0};
+        }
+        worst.contact = std::max(worst.contact, held_slot(k) ? std::abs(g) : -g);
       }
     }
     for (const Contact& c : p.assembly.contacts) {
@@ -183,7 +197,13 @@ struct Corrector {
       } else if (joints_only) {
         continue;
       } else if (s.kind == BlockKind::joint_limit) {
-        if (const double g = limit_gap(model, w, q, turns, s); g < 0) add_limit(k, s, g);
+        if (const double g = slot_gap(model, w, q, turns, s); g < 0) add_limit(k, s, g);
+      } else if (s.kind == BlockKind::gap_contact) {
+        const double g = slot_gap(model, w, q, turns, s);
+        const HeldContact* h = held_slot(k);
+        if (g >= 0 && !h) continue;
+        const Law law = h ? Law(Bilateral{h->sticking ? 2 : 1}) : Law(Unilateral{});
+        p.assembly.b[open_gap_contact(model, k, law, p.assembly)] = g;
       }
     }
     for (int k = 0; k < static_cast<int>(p.assembly.contacts.size()); ++k) add_contact(k);

@@ -28,7 +28,7 @@ struct ProjectionReport {
 
 // A contact that carried load and did not part: held closed and, where it stuck, in place.
 struct HeldContact {
-  ContactKey key;
+  ContactKey key;  // of shapes; of a gap contact {-1, its slot, 0}
   bool sticking = false;
 };
 

@@ -28,6 +28,7 @@ std::string own_label(const Model& m, int slot) {
   };
   switch (s.kind) {
     case BlockKind::scale: return m.runners[s.index].name;
+    case BlockKind::gap_contact: return m.gap_contacts[s.index].name;
     case BlockKind::support: return or_body(m.supports[s.index]);
     case BlockKind::joint_friction: return m.coordinates[s.index].name + " friction";
     case BlockKind::joint_limit:

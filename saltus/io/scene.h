@@ -69,6 +69,10 @@ struct DragScene {
   Drag drag;
   std::string body;
 };
+struct GapScene {
+  GapContact contact;
+  std::vector<std::string> joints;  // of the terms
+};
 struct RunnerScene {
   Runner runner;
   std::string body;
@@ -113,6 +117,7 @@ struct Scene {
   std::vector<SupportScene> supports;
   std::vector<SpringScene> springs;
   std::vector<DragScene> drags;
+  std::vector<GapScene> gaps;
   std::vector<RunnerScene> runners;
   std::vector<MotorScene> motors;
   std::map<std::string, InitialScene> initial;  // by joint name

@@ -135,6 +135,14 @@ void read_inertia(Fields& f, RigidInertia& inertia) {
                          h.required().number("radius", radius, "m", "", positive);
                          inertia.about_com = solid_sphere(inertia.mass, radius);
                        }},
+                      {"ellipsoid",
+                       [&](Fields& h) {
+                         Vec3 a = Vec3::Zero();
+                         h.required().vec3("semi_axes", a, "m", "along x, y, z");
+                         if (!h.writing_schema() && a.minCoeff() <= 0)
+                           throw h.error("semi_axes", "expected positive lengths");
+                         inertia.about_com = solid_ellipsoid(inertia.mass, a);
+                       }},
                       {"hull",
                        [&](Fields& h) {
                          const ConvexHull hull = read_hull(h);
@@ -216,6 +224,15 @@ void read_shape(Fields& f, ShapeScene& s) {
                                           "centre to an end, axis x", positive);
                       s.shape = x;
                     }},
+                   {"ellipsoid",
+                    [&](Fields& g) {
+                      Ellipsoid x;
+                      g.required().vec3("semi_axes", x.semi_axes, "m", "along x, y, z");
+                      if (!g.writing_schema() && x.semi_axes.minCoeff() <= 0)
+                        throw g.error("semi_axes", "expected positive lengths");
+                      s.shape = x;
+                    }},
+                   {"point", [&](Fields&) { s.shape = Sphere{}; }},
                    {"hull", [&](Fields& g) { s.shape = read_hull(g); }},
                    {"half-space", [&](Fields&) { s.shape = HalfSpace{}; }},
                    {"peg", [&](Fields& g) {

@@ -49,6 +49,7 @@ struct SystemBuilder {
     if (e.path().starts_with("worm")) return error(e.path(), e.message());
     if (e.path().starts_with("contacts[")) return error(e.path(), e.message());
     if (e.path().rfind("loops[", 0) == 0) return error(e.path(), e.message());
+    if (e.path().starts_with("gaps[")) return error(e.path(), e.message());
     if (!e.path().empty()) return error("", e.path() + ": " + e.message());
     return error("", e.what());
   }
@@ -178,6 +179,7 @@ struct SystemBuilder {
     for (const SpringScene& s : scene.springs) builder.spring(s.spring, s.between[0], s.between[1]);
     for (const DragScene& d : scene.drags) builder.drag(d.drag, d.body);
     for (const RunnerScene& r : scene.runners) builder.runner(r.runner, r.body);
+    for (const GapScene& g : scene.gaps) builder.gap_contact(g.contact, g.joints);
   }
 
   // Signals of springs and runners, in the model's order.

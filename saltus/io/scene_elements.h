@@ -18,6 +18,7 @@ void read_gait(Fields& f, SerpenoidGait& gait);
 void read_snake(Fields& f, SnakeScene& snake);
 void read_spring(Fields& f, SpringScene& spring);
 void read_drag(Fields& f, DragScene& drag);
+void read_gap(Fields& f, GapScene& gap);
 void read_runner(Fields& f, RunnerScene& runner);
 void read_worm(Fields& f, WormScene& worm);
 // Final positions and velocities of a worm's masses, under names that are free.

@@ -212,6 +212,8 @@ void read_whole(Fields& f, Scene& s) {
   read_list(f, "supports", "friction under a given load", s.supports, read_support);
   read_list(f, "springs", "springs and dampers between points", s.springs, read_spring);
   read_list(f, "drags", "viscous drag on points", s.drags, read_drag);
+  read_list(f, "gaps", "contacts given by their gaps as functions of joint coordinates", s.gaps,
+            read_gap);
   read_list(f, "runners", "knife edges and scales", s.runners, read_runner);
   read_list(f, "motors", "", s.motors, read_motor);
   f.table("initial", "start of joints by name: q and v, or a number",

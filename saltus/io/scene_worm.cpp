@@ -32,6 +32,22 @@ void read_drag(Fields& f, DragScene& d) {
   f.required().number("coefficient", d.drag.coefficient, "", "[N s/m]", not_negative);
 }
 
+void read_gap(Fields& f, GapScene& s) {
+  f.required().text("name", s.contact.name, "");
+  f.number("offset", s.contact.offset, "m", "the gap where all coordinates are 0");
+  f.required().list("terms", "one a joint coordinate", [&](Fields& g) {
+    GapTerm term;
+    std::string joint;
+    g.required().text("joint", joint, "name of a joint coordinate");
+    g.number("gap", term.gap, "", "change of the gap per unit of the coordinate");
+    g.number("slide", term.slide, "", "sliding speed per unit of its rate");
+    s.contact.terms.push_back(term);
+    s.joints.push_back(joint);
+  });
+  f.number("friction", s.contact.mu, "", "coefficient; 0: frictionless", not_negative);
+  f.number("restitution", s.contact.restitution, "", "Newton's, on approach", {0, 1, false});
+}
+
 void read_runner(Fields& f, RunnerScene& r) {
   f.required().text("name", r.runner.name, "");
   f.required().text("body", r.body, "");

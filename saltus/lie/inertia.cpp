@@ -30,6 +30,11 @@ Mat3 solid_sphere(double mass, double radius) {
   return 0.4 * mass * radius * radius * Mat3::Identity();
 }
 
+Mat3 solid_ellipsoid(double mass, const Vec3& semi_axes) {
+  const Vec3 s = semi_axes.cwiseAbs2();
+  return (0.2 * mass * Vec3(s.y() + s.z(), s.x() + s.z(), s.x() + s.y())).asDiagonal();
+}
+
 Mat3 solid_cylinder(double mass, double radius, double length) {
   const double across = mass * (3 * radius * radius + length * length) / 12;
   return Vec3(0.5 * mass * radius * radius, across, across).asDiagonal();

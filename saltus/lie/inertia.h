@@ -19,6 +19,7 @@ struct RigidInertia {
 
 [[nodiscard]] Mat3 solid_box(double mass, const Vec3& size);  // full edge lengths [m]
 [[nodiscard]] Mat3 solid_sphere(double mass, double radius);
+[[nodiscard]] Mat3 solid_ellipsoid(double mass, const Vec3& semi_axes);
 [[nodiscard]] Mat3 solid_cylinder(double mass, double radius, double length);  // axis x
 
 }  // namespace saltus

@@ -408,6 +408,7 @@ Model ModelBuilder::build() const {
   add_contacts(model);
   add_supports(model);
   add_elements(model);
+  add_gap_contacts(model);
   refuse_massless(model, order);
   lay_out(model);
   return model;

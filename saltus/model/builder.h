@@ -51,6 +51,8 @@ class ModelBuilder {
   ModelBuilder& runner(const Runner& runner, const std::string& body);
   ModelBuilder& spring(const Spring& spring, const std::string& body_a, const std::string& body_b);
   ModelBuilder& drag(const Drag& drag, const std::string& body);
+  // The names of the terms' coordinates, in their order, take the place of their indices.
+  ModelBuilder& gap_contact(const GapContact& contact, const std::vector<std::string>& joints);
 
   [[nodiscard]] Model build() const;
 
@@ -92,6 +94,11 @@ class ModelBuilder {
     std::string body;
   };
 
+  struct GapSpec {
+    GapContact contact;
+    std::vector<std::string> joints;
+  };
+
   [[nodiscard]] std::vector<int> sorted() const;  // parents first; throws on loops
   [[nodiscard]] std::vector<int> in_one_piece(const std::vector<int>& order) const;
   [[nodiscard]] bool is_cut(const JointSpec& joint) const;
@@ -103,6 +110,7 @@ class ModelBuilder {
   void add_contacts(Model& model) const;
   void add_supports(Model& model) const;
   void add_elements(Model& model) const;  // runners, springs, drags
+  void add_gap_contacts(Model& model) const;
   static void refuse_massless(const Model& model, const std::vector<int>& order);
 
   bool planar_ = false;
@@ -118,6 +126,7 @@ class ModelBuilder {
   std::vector<RunnerSpec> runners_;
   std::vector<SpringSpec> springs_;
   std::vector<DragSpec> drags_;
+  std::vector<GapSpec> gaps_;
   std::vector<std::pair<std::string, std::string>> excluded_;
 };
 

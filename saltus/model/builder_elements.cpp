@@ -34,6 +34,11 @@ bool turns(const Model& model, BodyIndex body) {
   return false;
 }
 
+BodyIndex root_of(const Model& model, BodyIndex body) {
+  while (model.bodies[body].parent.valid()) body = model.bodies[body].parent;
+  return body;
+}
+
 }  // namespace
 
 ModelBuilder& ModelBuilder::runner(const Runner& runner, const std::string& body) {
@@ -60,6 +65,48 @@ ModelBuilder& ModelBuilder::drag(const Drag& drag, const std::string& body) {
   check_drag(drag, path);
   drags_.push_back({drag, body});
   return *this;
+}
+
+ModelBuilder& ModelBuilder::gap_contact(const GapContact& contact,
+                                        const std::vector<std::string>& joints) {
+  const std::string path = fmt::format("gaps[{}]", gaps_.size());
+  require_new(gaps_, contact.name, path, [](const GapSpec& s) { return s.contact.name; });
+  require(joints.size() == contact.terms.size(), path + ".terms",
+          fmt::format("expected a joint for each of {} terms, got {}", contact.terms.size(),
+                      joints.size()));
+  check_gap_contact(contact, path);
+  gaps_.push_back({contact, joints});
+  return *this;
+}
+
+void ModelBuilder::add_gap_contacts(Model& model) const {
+  for (std::size_t i = 0; i < gaps_.size(); ++i) {
+    GapContact c = gaps_[i].contact;
+    BodyIndex first;
+    for (std::size_t k = 0; k < c.terms.size(); ++k) {
+      const std::string path = fmt::format("gaps[{}].terms[{}].joint", i, k);
+      const std::string& name = gaps_[i].joints[k];
+      GapTerm& term = c.terms[k];
+      for (int j = 0; j < static_cast<int>(model.coordinates.size()); ++j)
+        if (model.coordinates[j].name == name) term.coordinate = CoordinateIndex(j);
+      require(term.coordinate.valid(), path,
+              fmt::format("no joint coordinate is called '{}'", name));
+      for (std::size_t j = 0; j < k; ++j)
+        require(c.terms[j].coordinate != term.coordinate, path,
+                fmt::format("the coordinate '{}' has a term already", name));
+      const Coordinate& at = model.coordinates[term.coordinate];
+      require(!at.cut.valid(), path,
+              fmt::format("expected a joint that is not cut, '{}' is: gaps are functions of the "
+                          "coordinates of a tree",
+                          name));
+      term.velocity = at.v_index;
+      if (k == 0) first = root_of(model, at.body);
+      require(root_of(model, at.body) == first, path,
+              fmt::format("expected joints of one tree, '{}' hangs on another than '{}'", name,
+                          gaps_[i].joints[0]));
+    }
+    model.gap_contacts.push_back(c);
+  }
 }
 
 void ModelBuilder::add_elements(Model& model) const {

@@ -113,6 +113,8 @@ void lay_out_slots(Model& model) {
     add(BlockKind::spring, static_cast<int>(i), 0, 1);
   for (std::size_t i = 0; i < model.drags.size(); ++i)
     add(BlockKind::drag, static_cast<int>(i), 0, model.planar ? 2 : 3);
+  for (std::size_t i = 0; i < model.gap_contacts.size(); ++i)
+    add(BlockKind::gap_contact, static_cast<int>(i), 0, model.gap_contacts[i].mu > 0 ? 2 : 1);
 }
 
 // Bodies that move in the plane each on its own, about their centres of mass, turn without
@@ -182,6 +184,7 @@ std::string Model::name_of(const Place& place) const {
     case BlockKind::scale: return "runner " + runners[s.index].name;
     case BlockKind::spring: return "spring " + springs[s.index].name;
     case BlockKind::drag: return "drag " + drags[s.index].name;
+    case BlockKind::gap_contact: return "contact " + gap_contacts[s.index].name;
     default: return "joint coordinate " + coordinates[s.index].name;
   }
 }

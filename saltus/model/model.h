@@ -154,6 +154,20 @@ struct Drag {
   double coefficient = 0;     // k [N s/m]
 };
 
+// A contact known by its gap as a function of joint coordinates rather than by shapes:
+//   g = offset + sum gap_i x_i [m],   sliding speed = sum slide_i dx_i/dt [m/s].
+struct GapTerm {
+  CoordinateIndex coordinate;  // in the tree
+  double gap = 0, slide = 0;   // per unit of the coordinate: [m/rad] or [-]
+  int velocity = -1;           // of the coordinate  <- ModelBuilder
+};
+struct GapContact {
+  std::string name;
+  double offset = 0;  // gap at zero coordinates [m]
+  std::vector<GapTerm> terms;
+  double mu = 0, restitution = 0;
+};
+
 // A family of inclusion blocks that may be active; rows have a fixed place in State::Lambda.
 // Contacts have none: they come and go, and State::contacts keeps theirs by key.
 enum class BlockKind : unsigned char {
@@ -167,11 +181,12 @@ enum class BlockKind : unsigned char {
   edge,   // no side slip of a runner
   scale,  // one-way sliding of a runner and its friction
   spring,
-  drag
+  drag,
+  gap_contact
 };
 struct BlockSlot {
   BlockKind kind;
-  int index = 0;          // of the cut, coordinate, support, runner, spring or drag
+  int index = 0;          // of the cut, coordinate, support, runner, spring, drag or gap contact
   int feature = 0;        // limit: 0 lower, 1 upper
   int row = 0, rows = 0;  // in State::Lambda
 };
@@ -205,6 +220,7 @@ struct Model {
   std::vector<Runner> runners;
   std::vector<Spring> springs;
   std::vector<Drag> drags;
+  std::vector<GapContact> gap_contacts;
   std::vector<BlockSlot> slots;
   std::vector<int> motor_slot;  // of each coordinate
   int lambda_rows = 0;          // of State::Lambda

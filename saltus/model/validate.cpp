@@ -67,7 +67,7 @@ void check_shape(const Shape& shape, const std::string& path) {
     require(std::isfinite(x) && (x > 0 || (zero_allowed && x == 0)), path + "." + name,
             fmt::format("expected a positive length, got {}", x));
   };
-  if (const auto* s = std::get_if<Sphere>(&shape)) size(s->radius, false, "radius");
+  if (const auto* s = std::get_if<Sphere>(&shape)) size(s->radius, true, "radius");
   if (const auto* s = std::get_if<Peg>(&shape)) size(s->radius, false, "radius");
   if (const auto* s = std::get_if<Capsule>(&shape)) {
     size(s->radius, false, "radius");
@@ -174,6 +174,21 @@ void check_spring(const Spring& s, bool planar, const std::string& path) {
 void check_drag(const Drag& d, const std::string& path) {
   require(d.point.allFinite(), path + ".point", "expected finite numbers");
   check_not_negative(d.coefficient, path + ".coefficient");
+}
+
+void check_gap_contact(const GapContact& c, const std::string& path) {
+  require(std::isfinite(c.offset), path + ".offset", "expected a finite number");
+  bool opens = false;
+  for (std::size_t i = 0; i < c.terms.size(); ++i) {
+    const GapTerm& term = c.terms[i];
+    require(std::isfinite(term.gap) && std::isfinite(term.slide),
+            fmt::format("{}.terms[{}]", path, i), "expected finite numbers");
+    opens = opens || term.gap != 0;
+  }
+  require(opens, path + ".terms", "expected a term with a gap: this one never changes");
+  check_not_negative(c.mu, path + ".friction");
+  require(c.restitution >= 0 && c.restitution <= 1, path + ".restitution",
+          fmt::format("expected a number in [0, 1], got {}", c.restitution));
 }
 
 void check_planar(const JointSpec& joint, const std::string& path) {

@@ -26,6 +26,7 @@ struct FrictionPair {
 [[nodiscard]] double dynamic_share(const std::vector<FrictionPair>& directions);
 void check_runner(const Runner& runner, bool planar, const std::string& path);
 void check_spring(const Spring& spring, bool planar, const std::string& path);
+void check_gap_contact(const GapContact& contact, const std::string& path);
 void check_drag(const Drag& drag, const std::string& path);
 // A planar model moves in x-y and turns about z.
 void check_planar(const JointSpec& joint, const std::string& path);

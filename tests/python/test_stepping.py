@@ -29,6 +29,32 @@ def ball(**law) -> saltus.Simulation:
     return saltus.Simulation(model, state=state)
 
 
+def test_gap_contact_is_the_contact_of_shapes():
+    """A mass that falls on a floor and rubs: the contact by its gap, and by shapes."""
+    ends = []
+    for by_gap in (True, False):
+        builder = saltus.ModelBuilder()
+        builder.body("x", saltus.RigidInertia(1.0), saltus.JointSpec(saltus.Prismatic([1, 0, 0])))
+        builder.body("z", saltus.RigidInertia(1.0),
+                     saltus.JointSpec(saltus.Prismatic([0, 0, 1]), parent="x"))
+        if by_gap:
+            builder.gap_contact("floor", {"z": (1, 0), "x": (0, 1)}, offset=-0.1, friction=0.2,
+                                restitution=0.5)
+        else:
+            builder.shape("ball", "z", saltus.Ellipsoid([0.1, 0.1, 0.1]))
+            builder.shape("floor", "world", saltus.HalfSpace())
+            builder.contact("floor", "ball", saltus.ContactLaw(0.2, restitution=0.5))
+        model = builder.build()
+        state = saltus.State(model)
+        state.q[:] = 0, 0.5
+        state.v[:] = 2, 0
+        sim = saltus.Simulation(model, state=state)
+        sim.step(1000)
+        ends.append([*sim.state.q, *sim.state.v])
+    assert ends[0] == pytest.approx(ends[1], abs=1e-9)
+    assert ends[0][2] < 2
+
+
 def test_n_steps_are_n_times_one_step():
     a, b = snake(), snake()
     a.step(300)

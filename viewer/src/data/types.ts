@@ -24,6 +24,7 @@ export interface Shape {
   radius?: number; // [m]
   half_length?: number; // [m]
   half_size?: [number, number, number]; // [m]
+  semi_axes?: [number, number, number]; // of an ellipsoid [m]
   vertices?: [number, number, number][]; // of a hull [m]
   triangles?: number[]; // three vertices each
 }

@@ -60,7 +60,8 @@ export class Bodies {
   constructor(header: Header, colour: string, opacity: number, size: number) {
     const kinds = new Map<string, Shape[]>();
     for (const shape of movingShapes(header, 0.06 * size, pointRadius(header, size))) {
-      const key = JSON.stringify([shape.type, shape.radius, shape.half_length, shape.half_size, shape.vertices]);
+      const { type, radius, half_length, half_size, semi_axes, vertices } = shape;
+      const key = JSON.stringify([type, radius, half_length, half_size, semi_axes, vertices]);
       kinds.set(key, [...(kinds.get(key) ?? []), shape]);
     }
     const detail = detailFor(header.bodies.length);

@@ -23,7 +23,7 @@ export async function findBounds(runs: Run[]): Promise<Bounds> {
       const offset = Math.hypot(shape.pose[0], shape.pose[1], shape.pose[2]);
       if (shape.body >= 0) {
         around[shape.body] = Math.max(around[shape.body]!, offset + r);
-        thickness = Math.max(thickness, shape.radius ?? shape.half_size?.[2] ?? 0);
+        thickness = Math.max(thickness, shape.radius ?? shape.half_size?.[2] ?? shape.semi_axes?.[2] ?? 0);
       } else if (r > 0) grow(box, shape.pose, 0, r);
     }
     const pose = await samplePoses(run);

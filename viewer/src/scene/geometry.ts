@@ -40,11 +40,16 @@ function hullGeometry(shape: Shape): THREE.BufferGeometry {
   return geometry;
 }
 
-export function shapeGeometry(shape: Shape, detail: Detail, pegHeight: number): THREE.BufferGeometry | null {
+export function shapeGeometry(shape: Shape, detail: Detail, sceneSize: number): THREE.BufferGeometry | null {
   const radius = shape.radius ?? 0;
+  const ball = (r: number) => chequer(new THREE.SphereGeometry(r, detail.around, Math.max(8, detail.along * 2)));
   switch (shape.type) {
-    case "sphere":
-      return chequer(new THREE.SphereGeometry(radius, detail.around, Math.max(8, detail.along * 2)));
+    case "sphere": // of radius 0 a point: small against the scene
+      return ball(radius || 0.008 * sceneSize);
+    case "ellipsoid": {
+      const [x, y, z] = shape.semi_axes ?? [0.1, 0.1, 0.1];
+      return ball(1).scale(x, y, z);
+    }
     case "capsule": // three's axis is y, ours x
       return new THREE.CapsuleGeometry(radius, 2 * (shape.half_length ?? 0), detail.along, detail.around).rotateZ(
         -Math.PI / 2,
@@ -60,7 +65,7 @@ export function shapeGeometry(shape: Shape, detail: Detail, pegHeight: number): 
     case "hull":
       return hullGeometry(shape);
     case "peg": // unbounded along z
-      return new THREE.CylinderGeometry(radius, radius, pegHeight, 48).rotateX(Math.PI / 2);
+      return new THREE.CylinderGeometry(radius, radius, sceneSize, 48).rotateX(Math.PI / 2);
     default:
       return null;
   }
@@ -75,6 +80,7 @@ export function pointRadius(header: Header, size: number): number {
 /** Largest distance of a shape's surface from its origin; 0 when it has no end. */
 export function reach(shape: Shape): number {
   if (shape.type === "half-space") return 0;
+  if (shape.semi_axes) return Math.max(...shape.semi_axes);
   if (shape.vertices) return Math.max(0, ...shape.vertices.map((v) => Math.hypot(...v)));
   const [x, y, z] = shape.half_size ?? [0, 0, 0];
   return Math.hypot(x, y, z) + (shape.radius ?? 0) + (shape.half_length ?? 0);
