@@ -63,8 +63,8 @@ double Balance::moved() const {
 }
 
 double Balance::error() const {
-  const double all = moved(), wrong = integrator() + unaccounted;
-  return wrong == 0 ? 0 : wrong / all;
+  const double wrong = integrator() + unaccounted - rounding();
+  return wrong <= 0 ? 0 : wrong / moved();
 }
 
 }  // namespace saltus

@@ -65,12 +65,15 @@ struct Balance {
   double start = 0, end = 0;       // of the run [s]
   double change = 0;               // of kinetic + potential energy [J]
   double kinetic = 0;              // the largest at the frames [J]
+  double potential = 0;            // likewise
   double unaccounted = 0;  // largest change at a frame that the lines do not make up: rounding [J]
   [[nodiscard]] double sum() const;
   [[nodiscard]] double integrator() const;  // largest at the frames [J]
   // By which errors are judged: the largest kinetic energy and every force's largest work [J].
   [[nodiscard]] double moved() const;
-  // Error of the scheme, and rounding, as a share of it.
+  // What rounding makes of energies of this size, and solvers of things at rest [J].
+  [[nodiscard]] double rounding() const { return 1e-12 * (kinetic + potential); }
+  // Error of the scheme beyond that as a share of the energy moved.
   [[nodiscard]] double error() const;
 };
 

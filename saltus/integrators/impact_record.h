@@ -35,7 +35,7 @@ struct ImpactRecord {
   double attenuated = 0;              // taken by P1's attenuation of velocities, <= 0 [J]
   double accumulated = 0;  // by the rest of a sequence of impacts that was passed, <= 0 [J]
   double forces = 0;       // time stepping: of all that acts besides over the step [J]
-  double slack = 0;        // what the solver's residual may have added [J]
+  double slack = 0;        // what the residual and the step's forces may have added [J]
   double share = 1, attenuation = 1, bound = 0;  // worst of the islands: see ImpactReport
   ImpactPath path = ImpactPath::inclusion;
   std::vector<ContactImpact> parts;

@@ -70,12 +70,17 @@ void Stepper::record_impact(EnergyTerms& e) {
     const Island& island = w.islands[i];
     for (const int tree : island.trees) w.struck_trees[tree] = 1;
     add_report(w.results[i], w.problems[i], r);
+    const double before = r.contacts();
     for (std::size_t k = 0; k < island.blocks.size(); ++k) {
       const int block = island.blocks[k], contact = w.assembly.source[block].contact;
       add_block(m, w.assembly, block, w.assembly.place(block),
                 contact >= 0 ? w.assembly.contacts[contact].law : -1, feasible_of(w.problems[i], k),
                 raw, end, r);
     }
+    // Without restitution impulses gain nothing over the velocity that the step's forces lead to; a
+    // contact that they press while it starts to part works on paper, and not by the impact law.
+    const bool restitution = w.results[i].impact && w.results[i].s > 0;
+    if (!restitution) r.slack += std::max(0.0, r.contacts() - before);
   }
   for (int i = 0; i < m.nv; ++i)  // drive: force of prescribed velocities, of drive_work
     if (m.prescribed[i] && w.struck_trees[m.tree[m.v_body[i]]])

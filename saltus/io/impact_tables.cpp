@@ -45,7 +45,7 @@ TableSpec impact_table() {
            {"attenuated", Type::f64, 1, "J", "by P1's attenuation of velocities"},
            {"accumulated", Type::f64, 1, "J", "by the rest of a sequence that was passed"},
            {"gained", Type::f64, 1, "J", "by the law beyond its claim; 0: none"},
-           {"slack", Type::f64, 1, "J", "what the solver's residual may have added"},
+           {"slack", Type::f64, 1, "J", "what residual and step forces may add"},
            {"restitution_share", Type::f64, 1, "", "1: as asked; less: capped by energy"},
            {"attenuation", Type::f64, 1, "", "P1's factor on velocities"},
            {"bound", Type::f64, 1, "", "the law's claim T+ <= bound T-; inf: none"},

@@ -134,6 +134,7 @@ Balance read_balance(const RunReader& run, const std::string& path) {
   b.end = t.back();
   b.change = T.back() + V.back() - T.front() - V.front();
   b.kinetic = largest(T);
+  b.potential = largest(V);
   b.impacts = column("work_impacts").back();
   std::vector<double> left(n);
   for (std::size_t i = 0; i < n; ++i) left[i] = T[i] + V[i] - T[0] - V[0];
