@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   saltus::cli::add_info(app, chosen);
   saltus::cli::add_modes(app, chosen);
   saltus::cli::add_audit(app, chosen);
+  saltus::cli::add_feasible(app, chosen);
   saltus::cli::add_schema(app, chosen);
   saltus::cli::add_papers(app, chosen);
   saltus::cli::add_report(app, chosen);

@@ -55,7 +55,8 @@ struct ImpactRows {
     for (std::size_t i = 0; i < rows.blocks.size(); ++i) {
       const Block& k = rows.blocks[i];
       rows.restitution.segment(k.row, k.rows).setZero();
-      if (rows.source[i].contact >= 0) rows.restitution[k.row] = e * std::min(rows.gamma_S[k.row], 0.0);
+      if (rows.source[i].contact >= 0)
+        rows.restitution[k.row] = e * std::min(rows.gamma_S[k.row], 0.0);
     }
   }
   void form(int island, IslandProblem& out) {
@@ -73,8 +74,8 @@ struct ImpactRows {
   // Along which axis v_t counts as positive: the sign of the row for that.
   [[nodiscard]] double sign_of(int block, int row) const {
     const BlockSource& s = rows.source[block];
-    const Vec3 along = s.b >= 0 ? Vec3(rows.wrench_b.col(row).head<3>())
-                                : Vec3(rows.wrench_a.col(row).head<3>());
+    const Vec3 along =
+        s.b >= 0 ? Vec3(rows.wrench_b.col(row).head<3>()) : Vec3(rows.wrench_a.col(row).head<3>());
     for (int axis = 0; axis < 3; ++axis)
       if (std::abs(along[axis]) > 1e-6) return along[axis] > 0 ? 1 : -1;
     return 1;
@@ -115,11 +116,12 @@ std::vector<FeasibleCurve> feasible_curves(const Model& model, VecIn q, VecIn v,
       Vec gamma(problem.Lambda.size());
       end_rates(rows.mass, problem, gamma);
       store_impulses(rows.islands[i], problem, rows.rows);
-      const Vec after = problem.problem.v_free +
-                        problem.problem.Y.leftCols(problem.rows) * problem.Lambda.head(problem.rows);
+      const Vec after = problem.problem.v_free + problem.problem.Y.leftCols(problem.rows) *
+                                                     problem.Lambda.head(problem.rows);
       Vec full = rows.v;
       for (std::size_t t = 0; t < problem.trees.size(); ++t) {
-        const int first = model.tree_v[problem.trees[t]], n = model.tree_v[problem.trees[t] + 1] - first;
+        const int first = model.tree_v[problem.trees[t]],
+                  n = model.tree_v[problem.trees[t] + 1] - first;
         full.segment(first, n) = after.segment(problem.offset[t], n);
       }
       const double factor = report ? report->attenuation : 1;
@@ -159,7 +161,8 @@ std::vector<FeasibleCurve> feasible_curves(const Model& model, VecIn q, VecIn v,
         }
         c.chosen_v = report ? factor * speed(gamma) : std::nan("");
         const double n = problem.Lambda[row];
-        c.chosen_mu = report && n > 0 ? problem.Lambda.segment(row + 1, 2).norm() / n : std::nan("");
+        c.chosen_mu =
+            report && n > 0 ? problem.Lambda.segment(row + 1, 2).norm() / n : std::nan("");
         c.energy_ratio = ratio;
         c.path = report ? report->path : ImpactPath::fallback;
         all.push_back(std::move(c));

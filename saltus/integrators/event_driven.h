@@ -125,6 +125,7 @@ class EventIntegrator {
   bool admissible_start(const EventMode& trial, std::string& why);
   bool settle_velocities(EventMode& trial, ModeChange& change, std::string& why);
   bool impact(const EventMode& trial, ModeChange& change, std::string& why);
+  bool let_slide(const Island& island, const IslandProblem& solved);
   void begin_record(const Vec& v_before, ImpactRecord& record);
   double drive_work(const Vec& v_before, const Vec& v_after);
   void pass_accumulation(EventMode& trial, ModeChange& change);

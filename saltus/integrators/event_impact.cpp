@@ -25,6 +25,23 @@ std::string EventIntegrator::places_of(const Island& island) const {
   return text;
 }
 
+// Contacts that come out slipping have mu_d from now on; whether there is one. P1's chain has a
+// rule of its own.
+bool EventIntegrator::let_slide(const Island& island, const IslandProblem& solved) {
+  bool any = false;
+  for (std::size_t i = 0; i < island.blocks.size(); ++i) {
+    Block& k = problem_.blocks[island.blocks[i]];
+    BlockSource& source = problem_.source[island.blocks[i]];
+    const int row = solved.blocks()[i].row;
+    if (source.dynamic == 1 || mode_of(k, solved.Lambda.segment(row, k.rows)) != Mode::slip)
+      continue;
+    scale_friction(k.law, source.dynamic);
+    source.dynamic = 1;
+    any = true;
+  }
+  return any;
+}
+
 // Impulses where something closes, or where a drive's rate jumps.
 bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::string& why) {
   const Vec& gamma = now_.gamma;
@@ -64,8 +81,13 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
     const Solver formed = is_dense(options_.impact) ? Solver{ProxGaussSeidel{}} : chosen;
     form_island(model_, problem_, islands_[i], formed, v_free, dynamics_.mass(), p);
     p.at_impact = true;
-    const ImpactReport r = impact_reports_[i] =
-        resolve(options_.impact, chosen, dynamics_.mass(), p);
+    ImpactReport& r = impact_reports_[i];
+    r = resolve(options_.impact, chosen, dynamics_.mass(), p);
+    if (!std::holds_alternative<ChainImpact>(options_.impact) && let_slide(islands_[i], p)) {
+      form_island(model_, problem_, islands_[i], formed, v_free, dynamics_.mass(), p);
+      p.at_impact = true;
+      r = resolve(options_.impact, chosen, dynamics_.mass(), p);
+    }
     store_impulses(islands_[i], p, problem_);
     change.share = std::min(change.share, r.s);
     // At rounding a residual may miss so tight a tolerance; a thousand times of it is an error.

@@ -19,7 +19,7 @@ void ImpactRecord::clear() {
 }
 
 double energy_gained(const ImpactRecord& r) {
-  const double claim = std::isinf(r.bound) ? 1 : r.bound;
+  const double claim = std::min(r.bound, 1.0);
   const double missed = r.kinetic_before + r.by_law() - claim * r.kinetic_before;
   const double rounding = gain_rounding * std::max(r.kinetic_before, r.kinetic_after) + r.slack;
   return missed > rounding ? missed : 0;

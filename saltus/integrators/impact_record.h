@@ -50,8 +50,8 @@ struct ImpactRecord {
 
 // A gain below this share of the larger kinetic energy, besides `slack`, is rounding.
 inline constexpr double gain_rounding = 1e-10;
-// By how much the law's claim T+ <= bound T- is missed [J]; 0: kept. An infinite bound claims
-// nothing: then what is gained is missed of T+ <= T-.
+// By how much the law's claim T+ <= bound T- is missed [J]; 0: kept. A bound above 1 allows a gain
+// (P1's e* = 5), an infinite one claims nothing: either way what T+ exceeds T- by is gained.
 [[nodiscard]] double energy_gained(const ImpactRecord& record);
 
 [[nodiscard]] std::string_view name_of(ImpactPath path);

@@ -1,0 +1,129 @@
+// saltus feasible: the feasible set of a scene's next impact (P1 Figs 4.1 to 4.5).
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "apps/saltus/commands.h"
+#include "apps/saltus/feasible_picture.h"
+#include "apps/saltus/write_file.h"
+#include "saltus/base/error.h"
+#include "saltus/integrators/event_driven.h"
+#include "saltus/io/scene.h"
+
+namespace saltus::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct FeasibleArguments {
+  std::string scene, output;
+  std::vector<std::string> set;
+  std::vector<double> restitution{0, 0.25, 0.5, 0.75, 1};
+  double reach = 0;
+  int skip = 0;
+  bool json = false;
+};
+
+std::string place_name(const Model& m, const Place& p) { return m.name_of(p); }
+
+Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+
+Json to_json(const NextImpact& impact) {
+  Json j;
+  j["t"] = impact.t;
+  j["curves"] = Json::array();
+  for (const FeasibleCurve& c : impact.curves) {
+    Json mu = Json::array();
+    for (const double x : c.mu) mu.push_back(number(x));
+    j["curves"].push_back({{"contact", place_name(impact.model, c.contact)},
+                           {"restitution", c.restitution},
+                           {"mu_s", c.mu_s},
+                           {"mu_d", c.mu_d},
+                           {"mu_f", number(c.mu_f)},
+                           {"sticking_pulls", c.sticking_pulls},
+                           {"v_before", c.before},
+                           {"chosen_v", number(c.chosen_v)},
+                           {"chosen_mu", number(c.chosen_mu)},
+                           {"energy_ratio", c.energy_ratio},
+                           {"path", name_of(c.path)},
+                           {"v", c.v},
+                           {"mu", mu},
+                           {"p_n", c.p_n}});
+  }
+  return j;
+}
+
+std::string csv_of(const NextImpact& impact) {
+  std::string text = "contact,restitution,v_t (m/s),mu,p_n (N s)\n";
+  for (const FeasibleCurve& c : impact.curves)
+    for (std::size_t i = 0; i < c.v.size(); ++i)
+      text += fmt::format("{},{},{},{},{}\n", place_name(impact.model, c.contact), c.restitution,
+                          c.v[i], c.mu[i], c.p_n[i]);
+  return text;
+}
+
+void print(const NextImpact& impact) {
+  fmt::print("impact at t = {:.9f} s\n\n", impact.t);
+  fmt::print("{:<28} {:>5} {:>12} {:>10} {:>7} {:>7} {:>13} {:>10} {:>9}  {}\n", "contact", "e_n",
+             "v_t before", "mu_f", "mu_s", "mu_d", "v_t chosen", "mu", "T+/T-", "how");
+  for (const FeasibleCurve& c : impact.curves)
+    fmt::print(
+        "{:<28} {:>5.2f} {:>12.6g} {:>10} {:>7.4g} {:>7.4g} {:>13.6g} {:>10.4g} {:>9.4f}  {}\n",
+        place_name(impact.model, c.contact), c.restitution, c.before,
+        fmt::format("{:.4g}{}", c.mu_f, c.sticking_pulls ? "*" : ""), c.mu_s, c.mu_d, c.chosen_v,
+        c.chosen_mu, c.energy_ratio, name_of(c.path));
+  fmt::print(
+      "\nmu_f: coefficient that sticking needs; *: its normal impulse would pull, no coefficient "
+      "does.\n"
+      "Chosen by P1's chain (docs/impacts.md); the curve of a contact is drawn with the others "
+      "sticking.\n");
+}
+
+int feasible(const FeasibleArguments& a) {
+  const Scene scene = load_scene(a.scene, a.set);
+  for (const double e : a.restitution)
+    if (!(e >= 0 && e <= 1))
+      throw InputError(fmt::format("--restitution: expected numbers in [0, 1], got {}", e));
+  const NextImpact impact = next_impact(scene, a.restitution, a.skip, a.reach);
+  if (!a.output.empty()) {
+    const std::string ending = std::filesystem::path(a.output).extension();
+    if (ending == ".svg")
+      write_file(a.output, picture_of(impact, scene.title));
+    else if (ending == ".csv")
+      write_file(a.output, csv_of(impact));
+    else
+      throw InputError(a.output, "expected a name that ends in .svg or .csv");
+  }
+  if (a.json)
+    fmt::print("{}\n", to_json(impact).dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    print(impact);
+  return 0;
+}
+
+}  // namespace
+
+void add_feasible(CLI::App& app, Command& chosen) {
+  auto a = std::make_shared<FeasibleArguments>();
+  CLI::App* c = app.add_subcommand(
+      "feasible",
+      "friction against tangential velocity at a scene's next impact (P1 Fig. 4.1-4.5)");
+  c->add_option("scene", a->scene, "scene file (YAML)")->required();
+  c->add_option("--set", a->set, "change a value of the scene: path=value")
+      ->take_all()
+      ->allow_extra_args(false);
+  c->add_option("--restitution", a->restitution, "coefficients to draw, a,b,c; default: 0 to 1")
+      ->delimiter(',');
+  c->add_option("--skip", a->skip, "impacts to pass before the one that is shown")
+      ->check(CLI::NonNegativeNumber);
+  c->add_option("--reach", a->reach, "largest tangential velocity shown [m/s]")
+      ->check(CLI::PositiveNumber);
+  c->add_option("-o,--output", a->output, "picture (.svg) or data (.csv)");
+  c->add_flag("--json", a->json, "print everything as JSON");
+  c->callback([a, &chosen] { chosen = [a] { return feasible(*a); }; });
+}
+
+}  // namespace saltus::cli
