@@ -72,10 +72,11 @@ bool approaches(const IslandProblem& a, double speed) {
 // can jam its impulse is not determined, and sweeps may end with one that only rounding bears.
 bool is_bearable(const IslandProblem& a) {
   if (a.route != Route::dense) return true;
-  const double speed = a.gamma_S.head(a.rows).lpNorm<Eigen::Infinity>();
+  const double speed = std::max(a.gamma_S.head(a.rows).lpNorm<Eigen::Infinity>(),
+                                a.problem.c.head(a.rows).lpNorm<Eigen::Infinity>());
   for (int r = 0; r < a.rows; ++r)
     if (!(1e-16 * std::abs(a.Lambda[r]) * a.problem.W.col(r).dot(a.problem.Y.col(r)) <=
-          1e-12 * speed))
+          1e-8 * speed))
       return false;
   return true;
 }
@@ -115,14 +116,12 @@ ImpactReport resolve_law(const NewtonImpact&, const Solver& solver, Forest& mass
 }
 
 // Newton's law may have no solution where rows depend on each other (a contact on a body that turns
-// about a point): sweeps then diverge, and a small problem need not see all of them.
-Solver patient(const Solver& solver, int rows) {
+// about a point): sweeps then diverge, and at an impact, solved by `auto`, a small problem need not
+// see all of them.
+Solver patient(const Solver& solver, const IslandProblem& a) {
   Solver limited = solver;
-  std::visit(
-      [&](auto& s) {
-        s.max_iterations = std::min(s.max_iterations, rows <= 60 ? 500 : s.max_iterations);
-      },
-      limited);
+  if (a.at_impact && a.rows <= 60)
+    std::visit([](auto& s) { s.max_iterations = std::min(s.max_iterations, 500); }, limited);
   return limited;
 }
 
@@ -170,7 +169,7 @@ ImpactReport resolve_law(const CappedImpact&, const Solver& solver, Forest& mass
   a.impact_Lambda.head(n) = a.Lambda.head(n);
   end_rates(mass, a, a.impact_gamma);
   add_offset(a.restitution, a);
-  const SolveReport newton = solve_island(patient(solver, n), mass, a);
+  const SolveReport newton = solve_island(patient(solver, a), mass, a);
   if (!is_answer(a, newton)) {
     report.solve.iterations += newton.iterations;
     report.s = 0;  // inelastic
