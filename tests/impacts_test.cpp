@@ -136,6 +136,67 @@ TEST(Balls, ThreeAtOnce) {
   }
 }
 
+// VERIFY's complaint 2: two elastic balls and a wall; elsewhere their energy doubled.
+ModelBuilder two_balls_and_a_wall() {
+  ModelBuilder b;
+  b.gravity(Vec3::Zero());
+  for (const char* name : {"ball1", "ball2"}) {
+    b.body(name, ball_inertia(1, 0.1), joint(Prismatic{}));
+    b.shape(name, name, {}, Sphere{0.1});
+  }
+  Mat3 left;  // z of the half-space along -x
+  left << 0, 0, -1, 0, 1, 0, 1, 0, 0;
+  b.shape("wall", "world", SE3{left, Vec3(1.1, 0, 0)}, HalfSpace{});
+  ContactLaw elastic;
+  elastic.restitution = 1;
+  b.contact("ball1", "ball2", elastic);
+  b.contact("wall", "ball2", elastic);
+  return b;
+}
+
+TEST(Balls, TwoAndAWall) {
+  EventSimulation exact(two_balls_and_a_wall());
+  Simulation stepped(two_balls_and_a_wall(), 1e-3);
+  for (State* s : {&exact.state, &stepped.state}) {
+    s->q << 0.78, 0.99;
+    s->v << 2, 0;
+  }
+  ASSERT_TRUE(exact.run_until(1)) << exact.failure;
+  EXPECT_GE(exact.impacts, 3);
+  // Ball, wall, ball: ball 1 leaves as fast as it came.
+  expect_figure("event-driven: v1", exact.state.v[0], -2, 1e-13);
+  expect_figure("event-driven: energy", 0.5 * exact.state.v.squaredNorm(), 2, 1e-13);
+  double most = 0;
+  stepped.run_until(1, [&] { most = std::max(most, 0.5 * stepped.state.v.squaredNorm()); });
+  expect_figure("time stepping: largest energy", most, 2, 1e-12);
+  expect_figure("time stepping: v1", stepped.state.v[0], -2, 1e-12);
+}
+
+// A chain of five with gaps passes the impact on, one after the other; touching, all at once.
+TEST(Balls, AChain) {
+  for (const double gap : {1e-3, 0.0}) {
+    ModelBuilder b;
+    b.gravity(Vec3::Zero());
+    std::vector<std::string> names;
+    for (int i = 0; i < 5; ++i) {
+      names.push_back(fmt::format("ball{}", i));
+      b.body(names.back(), ball_inertia(1, 0.1), joint(Prismatic{}));
+      b.shape(names.back(), names.back(), {}, Sphere{0.1});
+    }
+    ContactLaw elastic;
+    elastic.restitution = 1;
+    b.contact(names, names, elastic);
+    EventSimulation s(b);
+    for (int i = 0; i < 5; ++i) s.state.q[i] = (0.2 + gap) * i;
+    s.state.v[0] = 1;
+    ASSERT_TRUE(s.run_until(0.1)) << s.failure;
+    expect_figure("momentum", s.state.v.sum(), 1, 1e-12);
+    expect_figure("energy", 0.5 * s.state.v.squaredNorm(), 0.5, 1e-12);
+    // At once, Newton's law: v+ = -v- at the one contact that approaches, the others stay closed.
+    expect_figure("the last", s.state.v[4], gap > 0 ? 1 : 0.4, 1e-12);
+  }
+}
+
 // --- the dissipation principle
 
 // A random positive definite G, velocities that approach, and from them p(x).
