@@ -40,6 +40,7 @@ class P1Run {
   [[nodiscard]] const Study& study() const { return study_; }
   [[nodiscard]] const std::string& command() const { return study_.command(); }
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] double metric(const std::string& name) const { return study_.metric(name); }
   [[nodiscard]] double cpu() const { return cpu_; }  // of scene, run and run file [s]
   [[nodiscard]] const std::vector<P1Impact>& impacts() const { return impacts_; }
   [[nodiscard]] const P1Impact& first() const;
@@ -49,6 +50,7 @@ class P1Run {
   }
   [[nodiscard]] Ending ending() const { return ending_; }
   [[nodiscard]] std::string ending_text() const;
+  [[nodiscard]] int gains() const;                       // impacts with T+ > T-
   [[nodiscard]] double slope() const { return slope_; }  // [rad], downwards along +x
   [[nodiscard]] bool pendulum() const { return pendulum_; }
   // Velocity of the pendulum's tip.

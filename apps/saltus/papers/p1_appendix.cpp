@@ -26,13 +26,18 @@ Curve series(const std::string& name, const Study& s, const std::vector<double>&
   return c;
 }
 
+std::vector<double> block_position(const Study& s) {
+  std::vector<double> z = s.q("base");
+  const auto d = s.q("block");
+  for (std::size_t f = 0; f < z.size(); ++f) z[f] += d[f];
+  return z;
+}
+
 Plot positions(const Study& s, const std::string& title) {
   Plot p = over_time(title, "position [m]");
-  const auto u = s.q("base"), d = s.q("block");
-  std::vector<double> z(u.size());
-  for (std::size_t f = 0; f < u.size(); ++f) z[f] = u[f] + d[f];
-  p.curves = {series("U", s, u, "#1a7f37", "6 3"), series("Z", s, z, "#1f6feb"),
-              series("dZ", s, d, "#cf222e")};
+  p.curves = {series("U", s, s.q("base"), "#1a7f37", "6 3"),
+              series("Z", s, block_position(s), "#1f6feb"),
+              series("dZ", s, s.q("block"), "#cf222e")};
   return p;
 }
 
@@ -53,9 +58,11 @@ double held_share(const Study& s) {
   return held / s.scene().end;
 }
 
-double amplitude(const std::vector<double>& y) {
+// In the second half, when the start is forgotten.
+double amplitude(const Study& s, const std::vector<double>& y) {
   double most = 0;
-  for (const double x : y) most = std::max(most, std::abs(x));
+  for (std::size_t f = 0; f < y.size(); ++f)
+    if (s.t()[f] >= 0.5 * s.scene().end) most = std::max(most, std::abs(y[f]));
   return most;
 }
 
@@ -111,23 +118,36 @@ void add_appendix(Page& page, const std::string& folder) {
   page.plot(rates(events, "Fig. A.3c: damper velocity, event-driven"), "", events.command());
   // The projection holds for whole steps: the two differ by a few of them.
   const double gap = std::abs(steps.metric("Z_end") - events.metric("Z_end")),
-               largest = amplitude(events.q("block"));
-  page.judge(gap < 0.1 * largest);
+               dz_steps = amplitude(steps, steps.q("block")),
+               dz_events = amplitude(events, events.q("block")),
+               z_steps = amplitude(steps, block_position(steps)),
+               z_events = amplitude(events, block_position(events));
+  page.judge(gap < 0.1 * dz_events);
+  page.judge(held_share(steps) > held_share(events));
   const auto row = [](const char* what, double a, double b) {
     return std::vector<std::string>{what, fmt::format("{:.6g}", a), fmt::format("{:.6g}", b)};
   };
   page.grid({"", "RK4 with projection", "event-driven"},
-            {row("largest |dZ| [m]", amplitude(steps.q("block")), largest),
-             row("largest |dVs| [m/s]", amplitude(steps.v("block")), amplitude(events.v("block"))),
+            {row("largest |Z| after 1 s [m]", z_steps, z_events),
+             row("largest |dZ| after 1 s [m]", dz_steps, dz_events),
+             row("largest |dVs| after 1 s [m/s]", amplitude(steps, steps.v("block")),
+                 amplitude(events, events.v("block"))),
              row("share of time that the damper sticks", held_share(steps), held_share(events)),
              row("Z at 2 s [m]", steps.metric("Z_end"), events.metric("Z_end")),
              row("changes of mode", static_cast<double>(steps.modes().size()),
                  static_cast<double>(events.modes().size()))},
             events.command());
+  const auto compared = [](double a, double b) { return b < a ? "smaller" : "larger"; };
+  page.text(fmt::format(
+      "The same behaviour by both, and fixed steps hold the damper for longer, as the thesis says: "
+      "they hold it for whole steps. Of the amplitudes the thesis finds Z and dZ smaller "
+      "event-driven; in ours Z is {} and dZ {}, by {:.1f} and {:.1f} %, with another exciting "
+      "function than theirs.",
+      compared(z_steps, z_events), compared(dz_steps, dz_events),
+      100 * std::abs(z_events / z_steps - 1), 100 * std::abs(dz_events / dz_steps - 1)));
   page.text(
-      "As the thesis says: the same behaviour, and the fixed steps let the damper stick for "
-      "longer, "
-      "since they hold it for whole steps.");
+      "Event times do not depend on the tolerance: below with steps of up to 0.1 s, so that it is "
+      "the tolerance that decides their length.");
   tolerances(page, folder);
 }
 

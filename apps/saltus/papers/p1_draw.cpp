@@ -115,21 +115,24 @@ Plot P1Run::trajectory(const std::string& title) const {
   }
   draw(p, q_at(0), "#1a7f37");
   draw(p, q_at(study_.t().size() - 1), "#cf222e");
-  double low = 0, high = 0;
-  for (const Curve& c : p.curves)
-    for (const auto& at : c.points) {
-      low = std::min(low, at.first);
-      high = std::max(high, at.first);
-    }
   p.curves.push_back(path);
+  Point low = path.points.front(), high = low;
+  for (const Curve& c : p.curves)
+    for (const auto& [x, z] : c.points) {
+      low = {std::min(low.first, x), std::min(low.second, z)};
+      high = {std::max(high.first, x), std::max(high.second, z)};
+    }
   const double fall = std::tan(slope_);
-  if (pendulum_ || slope_ == 0) {
-    p.curves.push_back({"", {{low, height_}, {high, height_}}, grey, "2 3"});
-    return p;
-  }
-  low = std::max(low, p.curves.back().points.front().first - 2);
   p.curves.push_back(
-      {"", {{low, height_ - fall * low}, {high, height_ - fall * high}}, grey, "2 3"});
+      {"",
+       {{low.first, height_ - fall * low.first}, {high.first, height_ - fall * high.first}},
+       grey,
+       "2 3"});
+  // A fall straight down would make a picture much taller than wide: widen it.
+  const double width = std::max(high.first - low.first, (high.second - low.second) / 0.85),
+               middle = 0.5 * (low.first + high.first);
+  p.x_min = middle - 0.53 * width;
+  p.x_max = middle + 0.53 * width;
   return p;
 }
 

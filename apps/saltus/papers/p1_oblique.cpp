@@ -29,10 +29,9 @@ const Angle angles[] = {
      "0 < v < 1 where mu grows without bound; a dark region where the normal impulse pulls. mu_s "
      "is "
      "feasible.",
-     "Ours agrees in shape and outcome: a pole and a band that pulls on one side, and it sticks "
-     "for "
-     "every restitution. The limit depends on the lever of the contact point, which the thesis "
-     "approximated."},
+     "Ours agrees that it sticks for every restitution, and in shape: one limit on both sides, one "
+     "pole, one region that pulls. But the pole lies up the slope and further out, where theirs is "
+     "at 0 < v < 1 down the slope."},
     {30, "Fig. 4.4", "Theirs: similar to 15 degrees, mu_s is feasible at the first impact.",
      "Ours agrees up to e = 0.75; at e = 1 sticking would need a little more than mu_s and it "
      "slips."},
@@ -50,16 +49,26 @@ std::string number(double x) {
   return std::isfinite(x) ? fmt::format("{:.4g}", std::abs(x) < 1e-12 ? 0.0 : x) : "none";
 }
 
+// What the curve tends to for large velocities.
+std::string limit_text(const P1Run& run) {
+  constexpr double far = 1e6;  // [m/s]; the rest is of the order of v_t before / far
+  const FeasibleCurve c = next_impact(run.study().scene(), {0.5}, 0, far).curves.front();
+  if (c.mu.back() > 100) return "Ours grows without bound on both sides.";
+  return fmt::format("The limit of ours is {:.3f} (v < 0) and {:.3f} (v > 0).", c.mu.front(),
+                     c.mu.back());
+}
+
 void add_angle(Page& page, const P1Run& run, const Angle& a) {
   const NextImpact impact = next_impact(run.study().scene(), {0, 0.25, 0.5, 0.75, 1}, 0, 0);
   const std::string command =
       fmt::format("saltus feasible scenes/p1/bicycle-4-2-alpha-{}.yaml", a.degrees);
   // At 0 degrees both wheels land, with curves alike: the first stands for both.
   const Place contact = impact.curves.front().contact;
-  page.plot(feasible_plot(impact, contact,
-                          fmt::format("{}: {} degrees, {}", a.figure, a.degrees,
-                                      impact.model.name_of(contact))),
-            fmt::format("{} {}", a.theirs, a.ours), command + " -o feasible.svg");
+  Plot p = feasible_plot(impact, contact, fmt::format("{}: {} degrees", a.figure, a.degrees));
+  for (Curve& c : p.curves)
+    if (c.name == "mu_s" || c.name == "mu_d") c.name.clear();  // the legend is full
+  page.plot(p, fmt::format("{} {} {}", a.theirs, a.ours, limit_text(run)),
+            command + " -o feasible.svg");
   std::vector<std::vector<std::string>> rows;
   for (const FeasibleCurve& c : impact.curves) {
     page.judge(c.chosen_mu <= c.mu_s * (1 + 1e-9) && c.energy_ratio <= 1 + 1e-12);
@@ -79,7 +88,8 @@ void add_oblique(Page& page, const P1Runs& runs) {
       "Figs 4.1 to 4.5: which friction each tangential velocity needs",
       "At the first impact of section 4.2's bicycle: the coefficient |p_t|/|p_n| that each "
       "tangential velocity after the impact needs, for restitutions 0 to 1. Dashed: mu_f, what "
-      "sticking needs, the bound of the feasible region of slip (Fig. 4.1). Bands at the top: "
+      "sticking needs, the bound of the feasible region of slip (Fig. 4.1); grey: mu_s and mu_d. "
+      "Bands at the top: "
       "where "
       "the normal impulse would pull. Squares: what the chain chooses. Velocities down the slope "
       "are positive.");
@@ -87,7 +97,7 @@ void add_oblique(Page& page, const P1Runs& runs) {
     add_angle(page, runs.at(fmt::format("bicycle-4-2-alpha-{}", a.degrees)), a);
   page.section(
       "Figs 4.8 to 4.11: friction over time",
-      "Dots: |p_t|/p_n at impacts; lines: |f_t|/f_n in contact; dotted mu_s and mu_d. The "
+      "Dots: |p_t|/p_n at impacts; lines: |f_t|/f_n in contact; rear wheel blue, front red. The "
       "thesis plots the coefficient itself, mu_s where it sticks; ours is what the contact "
       "uses, at most mu_s where it sticks, mu_d where it slides.");
   const char* const theirs[] = {

@@ -142,13 +142,18 @@ const P1Impact& P1Run::first() const {
 
 std::string P1Run::ending_text() const {
   switch (ending_) {
-    case Ending::rests: return fmt::format("rests; last impact {:.2f} s", impacts_.back().t);
-    case Ending::touches:
-      return fmt::format("{}; last impact {:.2f} s",
-                         sticks_ ? "rolls without slip" : "slides and rolls", impacts_.back().t);
+    case Ending::rests: return "rests";
+    case Ending::touches: return sticks_ ? "rolls without slip" : "slides and rolls";
     case Ending::flies: break;
   }
-  return fmt::format("bounces; last impact {:.2f} s", impacts_.back().t);
+  return "bounces";
+}
+
+int P1Run::gains() const {
+  // Rounding of two sums of squares is below 1e-12.
+  return static_cast<int>(std::count_if(impacts_.begin(), impacts_.end(), [](const P1Impact& m) {
+    return m.kinetic_after > m.kinetic_before * (1 + 1e-12);
+  }));
 }
 
 Point P1Run::tip_velocity(const std::vector<double>& q, const std::vector<double>& v) {
