@@ -103,16 +103,17 @@ void add_feasible(CLI::App& app, Command& chosen) {
   auto a = std::make_shared<FeasibleArguments>();
   CLI::App* c = app.add_subcommand(
       "feasible",
-      "friction against tangential velocity at a scene's next impact (P1 Fig. 4.1-4.5)");
+      "friction that each velocity after a scene's next impact would need (P1 Fig. 4.1-4.5)");
   c->add_option("scene", a->scene, "scene file (YAML)")->required();
   c->add_option("--set", a->set, "change a value of the scene: path=value")
       ->take_all()
       ->allow_extra_args(false);
   c->add_option("--restitution", a->options.restitution,
-                "coefficients to draw, a,b,c; default: 0 to 1")
+                "coefficients e_n to draw: a,b,c; default 0,0.25,0.5,0.75,1")
       ->delimiter(',');
   c->add_option("--skip", a->options.skip, "impacts to pass before the one that is shown");
-  c->add_option("--reach", a->options.reach, "largest tangential velocity shown [m/s]");
+  c->add_option("--reach", a->options.reach,
+                "largest tangential velocity shown [m/s]; default: four times the fastest before");
   c->add_option("-o,--output", a->output, "picture (.svg) or data (.csv)");
   c->add_flag("--json", a->json, "print everything as JSON");
   c->callback([a, &chosen] { chosen = [a] { return feasible(*a); }; });
