@@ -1,4 +1,5 @@
 """Bad input: exit 2, one line that names file, line, path and what was expected, nothing written."""
+import math
 import os
 import random
 import re
@@ -231,8 +232,30 @@ probes:""", "gaps[0].terms", ["never changes"]),
                     ["one of auto, sor, jor, newton", "'admm'"]),
     "integrator-type": ("{motors: implicit}", "{type: euler}", "integrator.type",
                         ["one of moreau", "'euler'"]),
-    "impact-law": ("{motors: implicit}", "{impact: bouncy}", "integrator.impact",
-                   ["one of capped, newton", "'bouncy'"]),
+    "impact-law": ("{motors: implicit}", "{impact: elastic}", "integrator.impact",
+                   ["one of capped, newton, moreau, poisson, chain", "'elastic'"]),
+    "impact-law-of-object": ("{motors: implicit}", "{impact: {law: elastic}}",
+                             "integrator.impact.law",
+                             ["one of capped, newton, moreau, poisson, chain", "'elastic'"]),
+    "impact-no-law": ("{motors: implicit}", "{impact: {}}", "integrator.impact.law", ["expected"]),
+    "impact-list": ("{motors: implicit}", "{impact: [chain]}", "integrator.impact",
+                    ["one of capped", "a list"]),
+    "impact-restitution-of-capped": ("{motors: implicit}",
+                                     "{impact: {law: capped, restitution: 0.3}}",
+                                     "integrator.impact.restitution", ["unknown key", "law"]),
+    "impact-restitution": ("{motors: implicit}", "{impact: {law: moreau, restitution: 1.3}}",
+                           "integrator.impact.restitution", ["[0, 1]", "'1.3'"]),
+    "impact-energetic": ("{motors: implicit}", "{impact: {law: chain, energetic: -1}}",
+                         "integrator.impact.energetic", [">= 0", "'-1'"]),
+    "impact-control": ("{motors: implicit}", "{impact: {law: chain, control: hope}}",
+                       "integrator.impact.control",
+                       ["one of none, attenuation, constraint", "'hope'"]),
+    "impact-method": ("{motors: implicit}", "{impact: {law: chain, method: hope}}",
+                      "integrator.impact.method", ["one of automatic, exact, nlp", "'hope'"]),
+    "impact-v_s": ("{motors: implicit}", "{impact: {law: chain, v_s: 0}}",
+                   "integrator.impact.v_s", ["> 0", "m/s"]),
+    "tangential-restitution": ("friction: 0.3", "restitution_tangential: -1.1",
+                               "contacts[0].restitution_tangential", ["[-1, 1]", "'-1.1'"]),
     "projection": ("{motors: implicit}", "{projection: all}", "integrator.projection",
                    ["one of mass, root-fixed, none", "'all'"]),
     "coordinates": ("title: Base", "coordinates: many", "coordinates",
@@ -650,7 +673,81 @@ def good_run(run, tmp_path_factory):
     return folder / "out.h5"
 
 
-@pytest.mark.parametrize("command", [["info"], ["csv"], ["run", "-o", "out.h5", "--resume"]])
+def test_the_chain_and_rolling_friction(run, tmp_path):
+    text = BASE.replace("friction: 0.3", "friction: 0.3\n    rolling: 0.01")
+    message = refuse(run, tmp_path, text.replace("motors: implicit}", "impact: chain}"))
+    line = text[: text.index("integrator:")].count("\n") + 1
+    assert message.startswith(f"scene.yaml:{line}: integrator.impact: ")
+    assert "contact law 1 has rolling" in message
+
+
+# A rod on a ball joint whose tip is pushed into the floor: an impulse along the rod moves nothing,
+# and with friction above the tangent of its angle (0.75) none that presses lifts it again.
+JAM = """\
+saltus: 1
+gravity: [0, 0, 0]
+bodies:
+  - {name: rod, mass: 1, solid: {shape: sphere, radius: 0.3}, joint: {type: spherical},
+     shapes: [{type: sphere, radius: 0.1, at: {position: [0.6, 0, -0.8]}}]}
+obstacles: [{name: floor, type: half-space, at: {position: [0, 0, -0.95]}}]
+contacts: [{between: [floor, rod], friction: 0.9, restitution: 0.5}]
+initial: {rod: {q: [1, 0, 0, 0], v: [0, 1, 0]}}
+time: {step: 1 ms, end: 0.3}
+integrator: {type: event-driven, impact: newton}
+"""
+
+
+def test_an_impact_without_a_solution(run, tmp_path):
+    (tmp_path / "jam.yaml").write_text(JAM)
+    done = run("run", "jam.yaml", cwd=tmp_path)
+    print(done.err)
+    assert done.code == 1
+    # The tip at radius 1 and 36.87 degrees from below; it touches where cos = 0.85 at 1 rad/s.
+    t = math.atan2(0.6, 0.8) - math.acos(0.85)
+    said = re.search(r"at t = ([\d.]+) s the impact has no solution \(residual \S+ m/s at contact "
+                     r".*rod\); the last good state is step (\d+)", done.err)
+    assert said and float(said[1]) == pytest.approx(t, abs=1e-9) and int(said[2]) == int(t / 1e-3)
+    # The same impact has one where friction is below that tangent.
+    assert run("run", "jam.yaml", "--set", "contacts[0].friction=0.3", cwd=tmp_path).code == 0
+
+
+HOP = """\
+saltus: 1
+bodies:
+  - {name: ball, mass: 5, solid: {shape: sphere, radius: 10 cm}, joint: {type: floating},
+     shapes: [{type: sphere, radius: 10 cm}]}
+obstacles: [{name: floor, type: half-space}]
+contacts: [{between: [floor, ball], friction: 0.2, restitution: 0.5}]
+initial: {ball: {q: [0, 0, 0.5, 1, 0, 0, 0], v: [1, 0, 0, 0, 0, 0]}}
+time: {step: 1 ms, end: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    "args, words",
+    [
+        (["--set", "gravity=[0, 0, 0]"], ["hop.yaml", "expected 1 impact before its end at 1 s"]),
+        (["--set", "contacts[0].friction=0"], ["hop.yaml", "the impact at 0.285569 s is frictionless"]),
+        (["--set", "contacts[0].rolling=1 mm"], ["hop.yaml: contacts", "rolling"]),
+        (["--skip", "-1"], ["skip: expected a number >= 0, got -1"]),
+        (["--skip", "100"], ["hop.yaml", "expected 101 impacts before its end"]),
+        (["--reach", "0"], ["reach: expected a speed > 0, got 0"]),
+        (["--reach", "nan"], ["reach: expected a speed > 0"]),
+        (["--restitution", "2"], ["restitution: expected numbers in [0, 1], got 2"]),
+        (["--restitution", "0.5,-1"], ["restitution: expected numbers in [0, 1], got -1"]),
+        (["--restitution", "nan"], ["restitution: expected numbers in [0, 1]"]),
+        (["--restitution", "high"], ["--restitution", "high"]),
+        (["-o", "x.pdf"], ["x.pdf: expected a name that ends in .svg or .csv"]),
+        (["-o", "no/x.svg"], ["no/x.svg: cannot write"]),
+    ],
+)
+def test_feasible(run, tmp_path, args, words):
+    (tmp_path / "hop.yaml").write_text(HOP)
+    message = refused(run("feasible", "hop.yaml", *args, cwd=tmp_path), tmp_path)
+    assert all(word in message for word in words), words
+
+
+@pytest.mark.parametrize("command", [["info"], ["csv"], ["audit"], ["run", "-o", "out.h5", "--resume"]])
 @pytest.mark.parametrize("kind", ["missing", "folder", "text", "empty", "hdf5", "cut"])
 def test_no_run_file(run, tmp_path, good_run, command, kind):
     import h5py

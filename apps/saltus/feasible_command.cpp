@@ -9,7 +9,6 @@
 #include "apps/saltus/feasible_picture.h"
 #include "apps/saltus/write_file.h"
 #include "saltus/base/error.h"
-#include "saltus/integrators/event_driven.h"
 #include "saltus/io/scene.h"
 
 namespace saltus::cli {
@@ -21,9 +20,7 @@ using Json = nlohmann::ordered_json;
 struct FeasibleArguments {
   std::string scene, output;
   std::vector<std::string> set;
-  std::vector<double> restitution{0, 0.25, 0.5, 0.75, 1};
-  double reach = 0;
-  int skip = 0;
+  FeasibleOptions options;
   bool json = false;
 };
 
@@ -65,6 +62,9 @@ std::string csv_of(const NextImpact& impact) {
   return text;
 }
 
+// A velocity without the rounding of one that sticks.
+double tidy(double v, double scale) { return std::abs(v) < 1e-12 * (1 + std::abs(scale)) ? 0 : v; }
+
 void print(const NextImpact& impact) {
   fmt::print("impact at t = {:.9f} s\n\n", impact.t);
   fmt::print("{:<28} {:>5} {:>12} {:>10} {:>7} {:>7} {:>13} {:>10} {:>9}  {}\n", "contact", "e_n",
@@ -73,8 +73,8 @@ void print(const NextImpact& impact) {
     fmt::print(
         "{:<28} {:>5.2f} {:>12.6g} {:>10} {:>7.4g} {:>7.4g} {:>13.6g} {:>10.4g} {:>9.4f}  {}\n",
         place_name(impact.model, c.contact), c.restitution, c.before,
-        fmt::format("{:.4g}{}", c.mu_f, c.sticking_pulls ? "*" : ""), c.mu_s, c.mu_d, c.chosen_v,
-        c.chosen_mu, c.energy_ratio, name_of(c.path));
+        fmt::format("{:.4g}{}", c.mu_f, c.sticking_pulls ? "*" : ""), c.mu_s, c.mu_d,
+        tidy(c.chosen_v, c.before), c.chosen_mu, c.energy_ratio, name_of(c.path));
   fmt::print(
       "\nmu_f: coefficient that sticking needs; *: its normal impulse would pull, no coefficient "
       "does.\n"
@@ -84,19 +84,12 @@ void print(const NextImpact& impact) {
 
 int feasible(const FeasibleArguments& a) {
   const Scene scene = load_scene(a.scene, a.set);
-  for (const double e : a.restitution)
-    if (!(e >= 0 && e <= 1))
-      throw InputError(fmt::format("--restitution: expected numbers in [0, 1], got {}", e));
-  const NextImpact impact = next_impact(scene, a.restitution, a.skip, a.reach);
-  if (!a.output.empty()) {
-    const std::string ending = std::filesystem::path(a.output).extension();
-    if (ending == ".svg")
-      write_file(a.output, picture_of(impact, scene.title));
-    else if (ending == ".csv")
-      write_file(a.output, csv_of(impact));
-    else
-      throw InputError(a.output, "expected a name that ends in .svg or .csv");
-  }
+  const std::string ending = std::filesystem::path(a.output).extension();
+  if (!a.output.empty() && ending != ".svg" && ending != ".csv")
+    throw InputError(a.output, "expected a name that ends in .svg or .csv");
+  const NextImpact impact = next_impact(scene, a.options);
+  if (!a.output.empty())
+    write_file(a.output, ending == ".svg" ? picture_of(impact, scene.title) : csv_of(impact));
   if (a.json)
     fmt::print("{}\n", to_json(impact).dump(2, ' ', false, Json::error_handler_t::replace));
   else
@@ -110,17 +103,17 @@ void add_feasible(CLI::App& app, Command& chosen) {
   auto a = std::make_shared<FeasibleArguments>();
   CLI::App* c = app.add_subcommand(
       "feasible",
-      "friction against tangential velocity at a scene's next impact (P1 Fig. 4.1-4.5)");
+      "friction that each velocity after a scene's next impact would need (P1 Fig. 4.1-4.5)");
   c->add_option("scene", a->scene, "scene file (YAML)")->required();
   c->add_option("--set", a->set, "change a value of the scene: path=value")
       ->take_all()
       ->allow_extra_args(false);
-  c->add_option("--restitution", a->restitution, "coefficients to draw, a,b,c; default: 0 to 1")
+  c->add_option("--restitution", a->options.restitution,
+                "coefficients e_n to draw: a,b,c; default 0,0.25,0.5,0.75,1")
       ->delimiter(',');
-  c->add_option("--skip", a->skip, "impacts to pass before the one that is shown")
-      ->check(CLI::NonNegativeNumber);
-  c->add_option("--reach", a->reach, "largest tangential velocity shown [m/s]")
-      ->check(CLI::PositiveNumber);
+  c->add_option("--skip", a->options.skip, "impacts to pass before the one that is shown");
+  c->add_option("--reach", a->options.reach,
+                "largest tangential velocity shown [m/s]; default: four times the fastest before");
   c->add_option("-o,--output", a->output, "picture (.svg) or data (.csv)");
   c->add_flag("--json", a->json, "print everything as JSON");
   c->callback([a, &chosen] { chosen = [a] { return feasible(*a); }; });

@@ -5,14 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/base/error.h"
-#include "saltus/integrators/event_driven.h"
-
 namespace saltus::cli {
 
 namespace {
-
-constexpr int samples = 800;
 
 const char* colour_of(std::size_t i) {
   constexpr const char* colours[] = {"#1f6feb", "#1a7f37", "#8250df", "#bf8700", "#cf222e"};
@@ -26,38 +21,8 @@ bool same(const Place& a, const Place& b) {
 
 }  // namespace
 
-NextImpact next_impact(const Scene& scene, const std::vector<double>& restitution, int skip,
-                       double reach) {
-  const System system = build_system(scene);
-  EventDriven options = scene.events.value_or(EventDriven{});
-  options.impact = scene.integrator.impact;
-  EventIntegrator integrator(system.model, system.actuation, options);
-  State state = system.start;
-  const auto* chain = std::get_if<ChainImpact>(&scene.integrator.impact);
-  const double dt = std::max(scene.integrator.dt, scene.end / 1000);
-  while (state.t < scene.end) {
-    const EventReport r = integrator.advance(state, std::min(state.t + dt, scene.end), dt);
-    for (const ModeChange& c : integrator.take_changes()) {
-      if (!c.impact || skip-- > 0) continue;
-      NextImpact next{c.t, system.model, {}};
-      next.curves = feasible_curves(system.model, c.record.q, c.record.v_before,
-                                    chain ? *chain : ChainImpact{}, restitution, reach, samples);
-      if (next.curves.empty())
-        throw InputError(
-            fmt::format("the impact at {:.6g} s is frictionless or its contacts depend "
-                        "on each other: there is no curve to draw",
-                        c.t));
-      return next;
-    }
-    if (!r.failure.empty()) throw InputError("the run to the impact failed: " + r.failure);
-    ++state.step;
-  }
-  throw InputError(scene.document->name() + ": expected an impact before its end, there is none");
-}
-
-Plot feasible_plot(const NextImpact& impact, const Place& contact, const std::string& title) {
+Plot feasible_plot(const NextImpact& impact, const Place& contact) {
   Plot p;
-  p.title = title;
   p.x_label = "tangential velocity after [m/s]";
   p.y_label = "mu";
   p.height = 420;
@@ -83,7 +48,7 @@ Plot feasible_plot(const NextImpact& impact, const Place& contact, const std::st
       curve.points.clear();
     };
     for (std::size_t k = 0; k < c.v.size(); ++k) {
-      if (c.mu[k] <= top)
+      if (c.mu[k] <= 2 * top)  // what leaves the frame is clipped there
         curve.points.emplace_back(c.v[k], c.mu[k]);
       else
         flush();
@@ -126,18 +91,32 @@ std::string picture_of(const NextImpact& impact, const std::string& title) {
     if (std::none_of(contacts.begin(), contacts.end(),
                      [&](const Place& p) { return same(p, c.contact); }))
       contacts.push_back(c.contact);
+  // Title and legend would share a line of the plot, so the title has one of its own.
+  constexpr int above = 28, below = 44;
   std::string body;
   int y = 0;
   for (const Place& contact : contacts) {
-    const Plot p = feasible_plot(
-        impact, contact,
-        fmt::format("{}: {} at {:.6g} s", title, impact.model.name_of(contact), impact.t));
-    body += fmt::format("<g transform=\"translate(0,{})\">{}</g>", y, svg(p));
-    y += p.height + 30;
+    const Plot p = feasible_plot(impact, contact);
+    body += fmt::format(
+        "<text x=\"72\" y=\"{}\" font-size=\"14\" font-weight=\"600\">{}</text>\n"
+        "<svg y=\"{}\" width=\"{}\" height=\"{}\">{}</svg>\n",
+        y + 22,
+        escaped(fmt::format("{}: {} at {:.6g} s", title, impact.model.name_of(contact), impact.t)),
+        y + above, p.width, p.height, svg(p));
+    y += above + p.height;
+    body += fmt::format(
+        "<text x=\"72\" y=\"{}\" font-size=\"12\">curves: friction that a velocity after the "
+        "impact "
+        "needs; dashed: mu_f, what sticking needs;</text>\n<text x=\"72\" y=\"{}\" "
+        "font-size=\"12\">squares: chosen by P1's chain; bars at the top: there the normal impulse "
+        "would pull</text>\n",
+        y + 8, y + 24);
+    y += below;
   }
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"{0}\" "
-      "viewBox=\"0 0 720 {0}\">\n<rect width=\"720\" height=\"{0}\" fill=\"white\"/>\n{1}</svg>\n",
+      "viewBox=\"0 0 720 {0}\" font-family=\"system-ui,sans-serif\">\n"
+      "<rect width=\"720\" height=\"{0}\" fill=\"white\"/>\n{1}</svg>\n",
       y, body);
 }
 

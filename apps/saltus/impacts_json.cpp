@@ -26,17 +26,20 @@ Json contact_json(const AuditedContact& c) {
           {"feasible", number(c.feasible)}};
 }
 
-// The contacts with the largest work, in words.
+// The contacts with the largest work, and what else changed the energy, in words.
 std::string about(const AuditedImpact& impact, const std::string& law) {
   constexpr std::size_t most = 4;
   std::string text = complaint(impact, law);
   for (std::size_t i = 0; i < std::min(most, impact.parts.size()); ++i) {
     const AuditedContact& c = impact.parts[i];
-    text += fmt::format("{}{}: {:.4g} J", text.empty() ? "" : "\n", c.name,
+    text += fmt::format("{}{}: work {:.4g} J", text.empty() ? "" : "\n", c.name,
                         c.work_normal + c.work_tangential);
   }
   if (const int more = impact.contacts - static_cast<int>(most); more > 0)
     text += fmt::format("\nand {} more", more);
+  if (impact.attenuated != 0)
+    text += fmt::format("\nattenuation of the velocities: {:.4g} J", impact.attenuated);
+  if (impact.drives != 0) text += fmt::format("\nprescribed motion: {:.4g} J", impact.drives);
   return text;
 }
 

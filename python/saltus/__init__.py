@@ -16,5 +16,6 @@ from ._core import *  # noqa: F403
 from ._core import _commit as __commit__, _version as __version__
 from .errors import (BusyError, DivergenceError, Error, InputError, UnconvergedError,
                      UnconvergedWarning)
+from .impacts import feasible
 from .packaged import scene_names, scene_path
 from .runs import Run, Series, resume, run

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import outlines as shapes
-from .errors import Error
+from .errors import Error, InputError
 
 if TYPE_CHECKING:
     from .runs import Run
@@ -109,5 +109,38 @@ def impacts(run: Run, ax: Any) -> Any:
     ax.set_xlabel("t [s]")
     ax.set_ylabel("kinetic energy [J]")
     ax.set_title(run.header.get("title", ""))
+    ax.legend(fontsize="small")
+    return ax
+
+
+def feasible(found: dict[str, Any], contact: str | None = None, ax: Any = None) -> Any:
+    """The feasible set of an impact (saltus.feasible) at one contact, the first by default: mu over
+    the tangential velocity after, a curve for each restitution; dotted where the normal impulse
+    would pull; mu_s and mu_d as lines, and as points what P1's chain chooses. Returns the axes."""
+    names = list(dict.fromkeys(c["contact"] for c in found["curves"]))
+    if contact is None:
+        contact = names[0]
+    if contact not in names:
+        raise InputError(f"contact: expected one of {', '.join(names)}, got {contact!r}")
+    curves = [c for c in found["curves"] if c["contact"] == contact]
+    ax = _axes(ax)
+    needed = [c["mu_f"] for c in curves if np.isfinite(c["mu_f"]) and not c["sticking_pulls"]]
+    top = max(2.0, 1.5 * max([curves[0]["mu_s"], *needed]))
+    for i, c in enumerate(curves):
+        colour, presses = f"C{i}", c["p_n"] >= 0
+        seen = np.where(np.isfinite(c["mu"]) & (c["mu"] <= 2 * top), c["mu"], np.nan)
+        ax.plot(c["v"], np.where(presses, seen, np.nan), color=colour,
+                label=f"e = {c['restitution']:g}")
+        ax.plot(c["v"], np.where(presses, np.nan, seen), color=colour, ls=":", lw=1)
+        if np.isfinite(c["chosen_mu"]):
+            ax.plot(c["chosen_v"], c["chosen_mu"], "o", color=colour, mec="k", zorder=3)
+    ax.axhline(curves[0]["mu_s"], color="0.4", lw=0.8, ls="--", label="mu_s")
+    if curves[0]["mu_d"] != curves[0]["mu_s"]:
+        ax.axhline(curves[0]["mu_d"], color="0.4", lw=0.8, ls="-.", label="mu_d")
+    ax.set_xlim(curves[0]["v"][0], curves[0]["v"][-1])
+    ax.set_ylim(0, top)
+    ax.set_xlabel("tangential velocity after [m/s]")
+    ax.set_ylabel("mu")
+    ax.set_title(f"{found['title']}: {contact} at {found['t']:.6g} s", fontsize="medium")
     ax.legend(fontsize="small")
     return ax

@@ -101,7 +101,7 @@ void bind_builder(nb::module_& m) {
           "__init__",
           [](ContactLaw* self, const Friction& friction, double restitution,
              const std::string& axes, const std::string& rule, double rolling, double drilling,
-             const std::optional<Friction>& friction_dynamic) {
+             const std::optional<Friction>& friction_dynamic, double restitution_tangential) {
             if (axes != "a" && axes != "b")
               throw InputError(fmt::format("axes: expected 'a' or 'b', got '{}'", axes));
             const Coefficients mu = friction_of(friction);
@@ -112,16 +112,18 @@ void bind_builder(nb::module_& m) {
             law.rule = rule_of(rule);
             law.rolling = rolling;
             law.drilling = drilling;
+            law.tangential_restitution = restitution_tangential;
             new (self) ContactLaw(law);
           },
           "friction"_a = 0.0, "restitution"_a = 0.0, "axes"_a = "b", nb::kw_only(),
           "rule"_a = "normal", "rolling"_a = 0.0, "drilling"_a = 0.0,
-          "friction_dynamic"_a = nb::none(),
+          "friction_dynamic"_a = nb::none(), "restitution_tangential"_a = 0.0,
           "friction: one coefficient, two along x and y of the shape that `axes` names, or three: "
           "forward (that shape slides along its x), backward, lateral; rule: 'normal' (most "
           "dissipation) or 'hu'; restitution in [0, 1]; rolling, drilling: resisting moments per "
           "normal force [m]; friction_dynamic: coefficients in sliding, at most those of friction "
-          "and the same share of each.");
+          "and the same share of each; restitution_tangential in [-1, 1]: 1 turns sliding round "
+          "(impact laws capped and newton).");
 
   auto model_builder =
       nb::class_<ModelBuilder>(

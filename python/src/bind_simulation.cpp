@@ -30,6 +30,7 @@ struct Simulation {
     require_model(*model, s.model, "state");
     check(*model, actuation->actuation);
     check_state(*model, start);
+    check_impact_law(options.impact, *model, "impact");
     state_object = nb::cast(std::move(s));
     state = nb::cast<StateHandle*>(state_object);
     work_object = nb::cast(StepWorkspaceHandle(model));
@@ -169,6 +170,7 @@ void bind_simulation(nb::module_& m) {
           "options", [](const Simulation& s) { return s.options; },
           [](Simulation& s, const MoreauMidpoint& o) {
             require_free(s.state->busy, "simulation");
+            check_impact_law(o.impact, *s.model, "impact");
             s.options = o;
           },
           "MoreauMidpoint")

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 
-#include <initializer_list>
-
-#include "handles.h"
+#include "impacts.h"
 
 namespace saltus::python {
 
@@ -12,25 +11,13 @@ using namespace nb::literals;
 
 namespace {
 
-// The position of a name among those known; the enums count in the same order as scenes.
-int choice(const char* what, const std::string& name, std::initializer_list<const char*> known) {
-  int i = 0;
-  std::string all;
-  for (const char* k : known) {
-    if (name == k) return i;
-    ++i;
-    all += std::string(all.empty() ? "" : ", ") + k;
-  }
-  throw InputError(fmt::format("{}: expected one of {}, got '{}'", what, all, name));
-}
-
 ProxOptions& prox_of(Solver& solver) {
   return std::visit([](auto& s) -> ProxOptions& { return s; }, solver);
 }
 
 MoreauMidpoint make_options(double dt, const std::string& solver, double tolerance,
                             int max_iterations, double alpha, const std::string& on,
-                            const std::string& bilaterals, const std::string& impact,
+                            const std::string& bilaterals, const ImpactArgument& impact,
                             const std::string& motors, const std::string& projection) {
   MoreauMidpoint o;
   require_positive(dt, "dt");
@@ -51,7 +38,7 @@ MoreauMidpoint make_options(double dt, const std::string& solver, double toleran
   p.on = static_cast<ProxOptions::On>(choice("on", on, {"delassus", "velocity"}));
   p.bilaterals =
       static_cast<ProxOptions::Bilaterals>(choice("bilaterals", bilaterals, {"direct", "prox"}));
-  if (choice("impact", impact, {"capped", "newton"}) == 1) o.impact = NewtonImpact{};
+  o.impact = law_of(impact);
   o.motors =
       static_cast<MotorScheme>(choice("motors", motors, {"implicit", "implicit-end", "explicit"}));
   o.projection =
@@ -67,7 +54,8 @@ void bind_step(nb::module_& m) {
           "__init__",
           [](MoreauMidpoint* self, double dt, const std::string& solver, double tolerance,
              int max_iterations, double alpha, const std::string& on, const std::string& bilaterals,
-             const std::string& impact, const std::string& motors, const std::string& projection) {
+             const ImpactArgument& impact, const std::string& motors,
+             const std::string& projection) {
             new (self) MoreauMidpoint(make_options(dt, solver, tolerance, max_iterations, alpha, on,
                                                    bilaterals, impact, motors, projection));
           },
@@ -77,14 +65,19 @@ void bind_step(nb::module_& m) {
           "projection"_a = "mass",
           "dt [s]; solver: auto, sor, jor, newton; tolerance [m/s]; on: delassus, velocity; "
           "bilaterals: direct, "
-          "prox; impact: capped, newton; motors: implicit, implicit-end, explicit; projection: "
+          "prox; impact: capped, newton, moreau, poisson, chain, or an object of a law's class "
+          "(ChainImpact(energetic=0.9)); motors: implicit, implicit-end, explicit; projection: "
           "mass, root-fixed, none.")
       .def_ro("dt", &MoreauMidpoint::dt, "[s]")
       .def_prop_ro("solver", [](const MoreauMidpoint& o) { return std::string(name_of(o.solver)); })
       .def_prop_ro(
           "tolerance", [](const MoreauMidpoint& o) { return options_of(o.solver).tolerance; },
           "[m/s]")
-      .def_prop_ro("impact", [](const MoreauMidpoint& o) { return std::string(name_of(o.impact)); })
+      .def_prop_ro(
+          "impact", [](const MoreauMidpoint& o) { return std::string(name_of(o.impact)); },
+          "name of the impact law")
+      .def_prop_ro(
+          "impact_law", [](const MoreauMidpoint& o) { return o.impact; }, "with its options")
       .def("__repr__", [](const MoreauMidpoint& o) {
         return fmt::format("<MoreauMidpoint: dt = {:g} s, {} to {:g} m/s>", o.dt, name_of(o.solver),
                            options_of(o.solver).tolerance);

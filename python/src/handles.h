@@ -108,6 +108,8 @@ void bind_workspace(nb::module_& m);
 void bind_dynamics(nb::module_& m);
 void bind_signals(nb::module_& m);
 void bind_actuation(nb::module_& m);
+void bind_impacts(nb::module_& m);
+void bind_feasible(nb::module_& m);
 void bind_step(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_scene(nb::module_& m);

@@ -16,8 +16,10 @@ NB_MODULE(_core, m) {
   bind_dynamics(m);
   bind_signals(m);
   bind_actuation(m);
+  bind_impacts(m);
   bind_step(m);
   bind_simulation(m);
   bind_scene(m);
   bind_run(m);
+  bind_feasible(m);
 }

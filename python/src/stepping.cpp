@@ -131,6 +131,7 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
       w(*work.work->busy, "workspace");
   check(model, actuation.actuation);
   check_state(model, state.state);
+  check_impact_law(options.impact, model, "impact");
   rebase_time(state.state, options.dt);
   if (changed_since(work.last, state.state)) work.step->energy_known = false;
   work.work->filled = {};

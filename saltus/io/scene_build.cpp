@@ -49,6 +49,7 @@ struct SystemBuilder {
     if (e.path().starts_with("worm")) return error(e.path(), e.message());
     if (e.path().starts_with("contacts[")) return error(e.path(), e.message());
     if (e.path().rfind("loops[", 0) == 0) return error(e.path(), e.message());
+    if (e.path().starts_with("integrator")) return error(e.path(), e.message());
     if (e.path().starts_with("gaps[")) return error(e.path(), e.message());
     if (!e.path().empty()) return error("", e.path() + ": " + e.message());
     return error("", e.what());

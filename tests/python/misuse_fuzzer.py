@@ -86,6 +86,7 @@ def objects():
             saltus.SE3(), saltus.Sphere(1.0), saltus.Capsule(1, 1), saltus.ContactLaw(),
             saltus.Sine(1, 1), saltus.Table([0, 1], [0, 1]), saltus.MoreauMidpoint(),
             saltus.Scene(PEGS), saltus.Revolute(), saltus.Floating(), saltus.JointDof(),
+            saltus.MoreauImpact(0.5), saltus.ChainImpact(energetic=0.9), saltus.PoissonImpact(),
             model.bodies[0], model.coordinates[0], model.shapes[0], saltus.Workspace(other)]
 
 
