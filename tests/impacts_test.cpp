@@ -136,6 +136,30 @@ TEST(Balls, ThreeAtOnce) {
   }
 }
 
+// Poisson's law where the first contact is inelastic and the second, which only touches, elastic:
+// compression leaves (1/3, 1/3, 1/3) with impulses 2/3 and 1/3; the second gives 1/3 back, and the
+// first, pressed together by it, 1/6 more.
+TEST(Balls, PoissonReboundsWhatOnlyTouches) {
+  ModelBuilder b;
+  b.gravity(Vec3::Zero());
+  for (const char* name : {"a", "b", "c"}) {
+    b.body(name, ball_inertia(1, 0.1), joint(Prismatic{}));
+    b.shape(name, name, {}, Sphere{0.1});
+  }
+  ContactLaw elastic;
+  elastic.restitution = 1;
+  b.contact("a", "b", {});
+  b.contact("b", "c", elastic);
+  EventSimulation s(b);
+  s.state.q << 0, 0.2, 0.4;
+  s.state.v << 1, 0, 0;
+  s.options.impact = PoissonImpact{};
+  ASSERT_TRUE(s.run_until(0.01)) << s.failure;
+  expect_figure("v1", s.state.v[0], 1.0 / 6, 1e-12);
+  expect_figure("v2", s.state.v[1], 1.0 / 6, 1e-12);
+  expect_figure("v3", s.state.v[2], 2.0 / 3, 1e-12);
+}
+
 // VERIFY's complaint 2: two elastic balls and a wall; elsewhere their energy doubled.
 ModelBuilder two_balls_and_a_wall() {
   ModelBuilder b;

@@ -340,9 +340,16 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
     for (int r = k.row; r < k.row + k.rows; ++r) out.gamma_S[r] = out.rate(r, s, twists, state.v);
     if (s.slot >= 0) assembler.at_the_end(static_cast<int>(i));
     assembler.slide(static_cast<int>(i));
-    if (s.contact >= 0) set_restitution(model.contact_laws[out.contacts[s.contact].law], k, out);
+    if (s.contact >= 0) {
+      const ContactLaw& law = model.contact_laws[out.contacts[s.contact].law];
+      set_restitution(law, k, out);
+      out.source[i].restitution = law.restitution;
+    }
     // Restitution acts on approach only.
-    if (s.gap) out.restitution[k.row] = s.gap->restitution * std::min(out.gamma_S[k.row], 0.0);
+    if (s.gap) {
+      out.source[i].restitution = s.gap->restitution;
+      out.restitution[k.row] = s.gap->restitution * std::min(out.gamma_S[k.row], 0.0);
+    }
   }
 }
 

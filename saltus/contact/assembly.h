@@ -28,7 +28,8 @@ struct BlockSource {
   int a = -1, b = -1;  // bodies (-1: world); gamma = wrench_b . V_b + wrench_a . V_a, or
   int velocity = -1;   // gamma = sign v[velocity]
   double sign = 1;
-  double dynamic = 1;  // mu_d / mu_s of a contact whose law holds mu_s
+  double dynamic = 1;      // mu_d / mu_s of a contact whose law holds mu_s
+  double restitution = 0;  // e_n, whether it approaches or not
   // or several velocities: gamma = sum (w_0 gap_i + w_1 slide_i) v_i, where w = wrench_b of the row
   const GapContact* gap = nullptr;
 };

@@ -109,6 +109,7 @@ struct Former {
     out.reserve(island.rows);
     out.is_contact.clear();
     out.dynamic.clear();
+    out.rebound.clear();
     out.feasible.clear();
     out.at_impact = false;
     int row = 0;
@@ -116,6 +117,7 @@ struct Former {
       const Block& k = from.blocks[i];
       out.is_contact.push_back(from.source[i].contact >= 0 || from.source[i].gap);
       out.dynamic.push_back(from.source[i].dynamic);
+      out.rebound.push_back(from.source[i].restitution);
       out.Lambda.segment(row, k.rows) = from.Lambda.segment(k.row, k.rows);
       out.restitution.segment(row, k.rows) = from.restitution.segment(k.row, k.rows);
       out.gamma_S.segment(row, k.rows) = from.gamma_S.segment(k.row, k.rows);

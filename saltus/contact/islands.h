@@ -74,12 +74,13 @@ struct IslandProblem {
   SparseScratch sparse_work;
 
   int rows = 0;
-  Vec Lambda, restitution, gamma_S;       // rows
-  std::vector<char> is_contact;           // per block
-  std::vector<double> dynamic, feasible;  // mu_d / mu_s; P1's mu_f where it was computed; per block
-  bool at_impact = false;                 // the rows of an impact, not of a step with its forces
-  std::vector<int> trees;                 // of the island
-  std::vector<int> offset;                // first local velocity of each
+  Vec Lambda, restitution, gamma_S;  // rows
+  std::vector<char> is_contact;      // per block
+  // Per block: mu_d / mu_s, e_n, and P1's mu_f where it was computed.
+  std::vector<double> dynamic, rebound, feasible;
+  bool at_impact = false;                  // the rows of an impact, not of a step with its forces
+  std::vector<int> trees;                  // of the island
+  std::vector<int> offset;                 // first local velocity of each
   std::vector<std::array<Span, 2>> spans;  // per block
   Vec scratch, xi;
   Vec impact_Lambda, impact_gamma, newton_gamma;  // of impact laws

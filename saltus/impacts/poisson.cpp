@@ -59,11 +59,8 @@ ImpactReport resolve_poisson(const Solver& solver, IslandProblem& a) {
   const Vec v = p.v_free + p.Y.leftCols(n) * compressed;
   // Normal impulses that are given back, and the velocities with them.
   Vec back = Vec::Zero(n), load = Vec::Zero(n);
-  for (const Block& k : p.blocks)
-    if (a.restitution[k.row] < 0) {
-      const double e = a.restitution[k.row] / a.gamma_S[k.row];
-      back[k.row] = e * compressed[k.row];
-    }
+  for (std::size_t i = 0; i < p.blocks.size(); ++i)
+    back[p.blocks[i].row] = a.rebound[i] * compressed[p.blocks[i].row];
   Inclusion second;
   SolverWorkspace work;
   second.reserve(n, 4 * static_cast<int>(p.blocks.size()) + n, static_cast<int>(p.v_free.size()));

@@ -15,13 +15,9 @@ namespace saltus {
 
 std::string EventIntegrator::places_of(const Island& island) const {
   std::string text;
-  for (const int b : island.blocks) {
-    const BlockSource& s = problem_.source[b];
-    const std::string name =
-        s.slot >= 0 ? model_.name_of({s.slot, -1, -1, 0})
-                    : fmt::format("contact of {}", model_.bodies[s.b >= 0 ? s.b : s.a].name);
-    if (text.size() < 200) text += (text.empty() ? "" : ", ") + name;
-  }
+  for (const int b : island.blocks)
+    if (text.size() < 200)
+      text += (text.empty() ? "" : ", ") + model_.name_of(impact_elements_[b].place());
   return text;
 }
 
@@ -67,8 +63,10 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
     if (e.is_contact()) {
       set_restitution(model_.contact_laws[e.law], problem_.blocks.back(), problem_);
       problem_.source.back().dynamic = model_.contact_laws[e.law].dynamic;
+      problem_.source.back().restitution = e.restitution;
     } else if (e.kind == Element::Kind::normal) {
       problem_.restitution[row] = e.restitution * std::min(gamma[now_.row[i]], 0.0);
+      problem_.source.back().restitution = e.restitution;
     }
   }
   partition();
