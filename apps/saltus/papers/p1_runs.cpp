@@ -91,10 +91,10 @@ void add_differences(Page& page, const P1Runs& runs) {
            "elliptic wheels throw it off again, and it stays only from {:.2f} s on.",
            runs.at("bicycle-3-7-1").impacts().back().t,
            runs.at("bicycle-3-7-2").impacts().back().t),
-       "3.4.2: the energy rises in Fig. 3.7; in ours it does not. Round wheels that land together "
+       "3.4.2: the energy rises in Fig. 3.7, in ours at no impact. Round wheels that land together "
        "on "
-       "a level floor stick at the first impact and have nothing to gain from. The thesis does not "
-       "say where its gain comes from.",
+       "a level floor stick at the first impact, which costs energy, and do not slide after. The "
+       "thesis does not say where its gain comes from.",
        "Chatter: ours has none. The contact point of an ellipse on a plane is exact, and impacts "
        "that "
        "follow each other ever faster are passed to their limit."});
