@@ -42,7 +42,7 @@ def test_figures(site):
                    "the first impact is identical"):
         assert figure in page, figure
     pictures = re.findall(r"<svg.*?</svg>", page, re.S)
-    assert len(pictures) >= 18 * 2 + 9 * 2 + 8 + 4 + 5
+    assert len(pictures) >= 18 * 2 + 12 * 2 + 8 + 4 + 5
     titles = [re.search(r'aria-label="([^"]*)"', p).group(1) for p in pictures]
     assert len(set(titles)) == len(titles)  # a clip path is named by its title
     for picture, title in zip(pictures, titles):

@@ -102,10 +102,11 @@ void identical(Page& page, const P1Runs& runs) {
 void laws(Page& page, const std::string& folder) {
   page.section(
       "The laws side by side",
-      "The pendulum of 3.4.1, e_n = 1, with each impact law. capped and moreau promise "
-      "T+ <= T-; newton and the chain without energy control promise nothing and gain "
-      "21.8 % at the first impact; poisson loses in compression what friction takes. moreau "
-      "has e_n in the tangent too, so the tip slips backwards.");
+      "The pendulum of 3.4.1, e_n = 1, with each impact law. capped and moreau promise T+ <= T-; "
+      "newton and the chain without energy control promise nothing and gain 21.8 % at the first "
+      "impact; poisson promises nothing either, and gains nothing here. moreau has e in the "
+      "tangent "
+      "too: the tip slips back.");
   const struct {
     const char *law, *colour;
     bool promises;

@@ -100,14 +100,16 @@ void add_oblique(Page& page, const P1Runs& runs) {
       "Dots: |p_t|/p_n at impacts; lines: |f_t|/f_n in contact; rear wheel blue, front red. The "
       "thesis plots the coefficient itself, mu_s where it sticks; ours is what the contact "
       "uses, at most mu_s where it sticks, mu_d where it slides.");
-  const char* const theirs[] = {
+  const char* const told[] = {
       "Theirs: mu = mu_s at the first impact; rolling contact after 2.5 s, chattering; it sticks "
-      "more often than not.",
-      "Theirs: sticks at the first impact and most often after it, without settling.",
-      "Theirs: similar, mu = mu_s at the first impact.",
+      "more often than not. Ours does, without chatter.",
+      "Theirs: sticks at the first impact and most often after it, without settling. Ours sticks "
+      "at "
+      "the first, then mostly slips: mu_d = 0.25 < tan 15 = 0.268 does not stop what slides.",
+      "Theirs: similar, mu = mu_s at the first impact. Ours too.",
       "Theirs: mu <= 0.25 at the first bounce, then slips more often than it sticks, chatter at "
       "the "
-      "end."};
+      "end. Ours sticks at the first, see Fig. 4.5, then mostly slips, as theirs."};
   for (std::size_t i = 0; i < std::size(angles); ++i) {
     const P1Run& run = runs.at(fmt::format("bicycle-4-2-alpha-{}", angles[i].degrees));
     int sticking = 0, all = 0;
@@ -120,9 +122,9 @@ void add_oblique(Page& page, const P1Runs& runs) {
     const P1Contact& first = run.first().contacts.front();
     page.plot(
         run.friction(fmt::format("Fig. 4.{}: friction, {} degrees", 8 + i, angles[i].degrees)),
-        fmt::format("{} Ours: the first impact {} with |p_t|/p_n = {:.4f}; of {} contacts at "
+        fmt::format("{} The first impact {} with |p_t|/p_n = {:.4f}; of {} contacts at "
                     "impacts {} stick.",
-                    theirs[i], std::abs(first.after_t) < 1e-9 ? "sticks" : "slips",
+                    told[i], std::abs(first.after_t) < 1e-9 ? "sticks" : "slips",
                     std::abs(first.p_t) / first.p_n, all, sticking),
         run.command());
   }
