@@ -52,19 +52,23 @@ std::string number(double x) {
 // What the curve tends to for large velocities.
 std::string limit_text(const P1Run& run) {
   constexpr double far = 1e6;  // [m/s]; the rest is of the order of v_t before / far
-  const FeasibleCurve c = next_impact(run.study().scene(), {0.5}, 0, far).curves.front();
+  FeasibleOptions options;
+  options.restitution = {0.5};
+  options.reach = far;
+  const FeasibleCurve c = next_impact(run.study().scene(), options).curves.front();
   if (c.mu.back() > 100) return "Ours grows without bound on both sides.";
   return fmt::format("The limit of ours is {:.3f} (v < 0) and {:.3f} (v > 0).", c.mu.front(),
                      c.mu.back());
 }
 
 void add_angle(Page& page, const P1Run& run, const Angle& a) {
-  const NextImpact impact = next_impact(run.study().scene(), {0, 0.25, 0.5, 0.75, 1}, 0, 0);
+  const NextImpact impact = next_impact(run.study().scene(), FeasibleOptions{});
   const std::string command =
       fmt::format("saltus feasible scenes/p1/bicycle-4-2-alpha-{}.yaml", a.degrees);
   // At 0 degrees both wheels land, with curves alike: the first stands for both.
   const Place contact = impact.curves.front().contact;
-  Plot p = feasible_plot(impact, contact, fmt::format("{}: {} degrees", a.figure, a.degrees));
+  Plot p = feasible_plot(impact, contact);
+  p.title = fmt::format("{}: {} degrees", a.figure, a.degrees);
   for (Curve& c : p.curves)
     if (c.name == "mu_s" || c.name == "mu_d") c.name.clear();  // the legend is full
   page.plot(p, fmt::format("{} {} {}", a.theirs, a.ours, limit_text(run)),
