@@ -66,3 +66,12 @@ def test_woodpecker(run, scenes, tmp_path):
         assert abs(period / 0.146 - 1) < 0.01
         errors.append(error)
     assert errors[1] < 0.7 * errors[0]  # first order
+
+
+@pytest.mark.parametrize("mu_d", [0.1, 0.3, 0.4])
+def test_a_slip_that_only_begins_does_not_stop_time(run, tmp_path, mu_d):
+    """Its velocity is rounding; taken for one that heads for zero it asked for steps of 1e-33 s."""
+    done = run("run", SCENES[0].parent / "bicycle-3-7-3.yaml", "--json", "-o", tmp_path / "run.h5",
+               "--set", f"contacts[0].friction_dynamic={mu_d}", timeout=120)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["status"] == "completed"

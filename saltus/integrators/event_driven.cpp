@@ -146,7 +146,8 @@ double EventIntegrator::propose(double end) const {
     if (now_.row[i] < 0) continue;
     const Element& e = mode_.elements[i];
     for (int k = 0; k < e.sets; ++k) {
-      if (!e.set[k].slips || e.set[k].rows != 2) continue;
+      // One that has only begun has rounding for a velocity.
+      if (!e.set[k].slips || e.set[k].rows != 2 || !e.set[k].moving) continue;
       const int r = now_.row[i] + e.set[k].first;
       const Vec2 u = now_.gamma.segment<2>(r), du = now_.gamma_dot.segment<2>(r);
       if (du.isZero(0)) continue;
