@@ -252,7 +252,9 @@ ImpactReport resolve_law(const MoreauImpact& law, const Solver& solver, Forest& 
 
 ImpactReport resolve_law(const PoissonImpact&, const Solver& solver, Forest& mass,
                          IslandProblem& a) {
-  if (!rebounds(a)) return solve_plainly(solver, mass, a);
+  const bool any = std::any_of(a.rebound.begin(), a.rebound.end(), [](double e) { return e > 0; });
+  if (!any || !approaches(a, a.at_impact ? 0 : resting_speed))
+    return solve_plainly(solver, mass, a);
   return resolve_poisson(solver, a);
 }
 

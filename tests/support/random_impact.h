@@ -109,6 +109,7 @@ struct RandomImpact {
   void add(const BlockSource& s, const ContactLaw& law, const Vec3& p, const Vec3& n,
            const Vec3& t1, const Vec3& t2) {
     const int row = rows.open(law_of(law), s);
+    rows.source.back().restitution = law.restitution;
     const Vec3 axes[3] = {n, t1, t2};
     for (int i = 0; i < rows.blocks.back().rows; ++i) {
       const auto wrench = [&](int body, double sign) -> Vec6 {
