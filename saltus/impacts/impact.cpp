@@ -163,7 +163,8 @@ ImpactReport resolve_law(const CappedImpact&, const Solver& solver, Forest& mass
   const int n = a.rows;
   for (Vec* x : {&a.impact_Lambda, &a.impact_gamma, &a.newton_gamma})
     if (x->size() < n) x->setZero(a.Lambda.size());
-  ImpactReport report{asked ? solve_inelastic(solver, mass, a) : solve_island(solver, mass, a),
+  const bool careful = asked || a.at_impact;
+  ImpactReport report{careful ? solve_inelastic(solver, mass, a) : solve_island(solver, mass, a),
                       asked};
   if (!asked) return report;
   a.impact_Lambda.head(n) = a.Lambda.head(n);
