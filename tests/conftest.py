@@ -1,4 +1,6 @@
 """Fixtures of the tests of the command line: the binary, a way to run it, the soak flag."""
+import functools
+import json
 import os
 import signal
 import subprocess
@@ -52,6 +54,20 @@ def run(binary):
         p = subprocess.run([binary, *map(os.fspath, args)], timeout=timeout, cwd=cwd, **more)
         text = [(s or b"").decode("utf-8", "replace") for s in (p.stdout, p.stderr)]
         return Outcome(p.returncode, *text)
+
+    return go
+
+
+@pytest.fixture(scope="session")
+def summary(run, scenes):
+    """summary("p0/flat", "time.end=1") -> the summary of a run of a scene; kept for the session."""
+
+    @functools.lru_cache(maxsize=None)
+    def go(scene, *settings):
+        sets = [x for s in settings for x in ("--set", s)]
+        done = run("run", scenes / f"{scene}.yaml", "--json", *sets, timeout=600)
+        assert done.code == 0, done.err
+        return json.loads(done.out)
 
     return go
 

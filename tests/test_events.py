@@ -19,16 +19,6 @@ def figure(what, value, reference, tolerance):
     assert abs(value - reference) <= tolerance, what
 
 
-@pytest.fixture
-def summary(run, scenes):
-    def go(scene, *settings):
-        sets = [x for s in settings for x in ("--set", s)]
-        done = run("run", scenes / f"{scene}.yaml", "--json", *sets, timeout=600)
-        assert done.code == 0, done.err
-        return json.loads(done.out)
-    return go
-
-
 def test_snake_of_p0_agrees_with_the_limit_of_time_stepping(summary):
     """VERIFY.md: v1, v2 as dt -> 0. The supports stick and slip in two directions; a tolerance of
     1e-8 is far below the 0.1 % asked for."""

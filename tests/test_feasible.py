@@ -72,6 +72,14 @@ def test_skip_shows_later_impacts(feasible, run, scenes):
     assert done.code == 2 and "expected 100001 impacts before its end at 5 s" in done.err
 
 
+@pytest.mark.parametrize("option", ["--restitution", "--skip", "--reach"])
+def test_an_empty_number_is_refused(run, scenes, option):
+    """The parser of the command line would take it as 0."""
+    done = run("feasible", scenes / "p1/bicycle-4-2-alpha-15.yaml", option, "")
+    assert done.code == 2 and f"{option}: expected a number, got ''" in done.err
+    assert done.out == ""
+
+
 def test_reach_bounds_the_velocities(feasible):
     for c in feasible(30, "--reach", "3")["curves"]:
         assert c["v"][0] == -3 and c["v"][-1] == 3

@@ -5,7 +5,6 @@ shown with independent high-order code). Every figure comes from `saltus run` of
 repository ships; `pytest -s tests/test_p0.py` prints the table.
 """
 
-import functools
 import json
 import math
 import subprocess
@@ -16,17 +15,8 @@ FLAT_LIMIT = {"v1": -0.010417, "v2": -0.010523}  # dt -> 0
 
 
 @pytest.fixture(scope="session")
-def p0(binary, scenes):
-    @functools.lru_cache(maxsize=None)
-    def run(scene, *settings):
-        command = [binary, "run", f"{scenes}/p0/{scene}.yaml", "--json"]
-        for s in settings:
-            command += ["--set", s]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
+def p0(summary):
+    return lambda scene, *settings: summary(f"p0/{scene}", *settings)
 
 
 def figure(what, value, reference, tolerance):

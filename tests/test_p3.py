@@ -3,30 +3,12 @@ paper and the values of the project's verification table, and the slithering sna
 friction rules. `pytest -s tests/test_p3.py` prints the table.
 """
 
-import functools
-import json
 import math
 import re
-import subprocess
 
 import h5py
 import numpy as np
 import pytest
-
-
-@pytest.fixture(scope="session")
-def summary(binary, scenes):
-    @functools.lru_cache(maxsize=None)
-    def run(scene, *settings):
-        command = [binary, "run", f"{scenes}/{scene}.yaml", "--json"]
-        for s in settings:
-            command += ["--set", s]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
-
 
 MOREAU = "integrator.type=moreau"  # whatever the scene asks for
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace saltus::cli {
 
@@ -24,6 +25,18 @@ void add_compare(CLI::App& app, Command& chosen);
 void add_modes(CLI::App& app, Command& chosen);
 void add_audit(CLI::App& app, Command& chosen);
 void add_feasible(CLI::App& app, Command& chosen);
+
+// --set, of a command that reads a scene.
+inline void add_overrides(CLI::App& command, std::vector<std::string>& overrides) {
+  command.add_option("--set", overrides, "change a value of the scene: path=value")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+// A check for numbers: CLI11 reads an empty text as 0.
+[[nodiscard]] inline std::string not_empty(const std::string& text) {
+  return text.empty() ? "expected a number, got ''" : "";
+}
 
 // Prints the viewer's address and, unless told not to, opens a browser.
 void announce_viewer(std::FILE* out, const std::string& address, bool no_browser);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/saltus/commands.h"
+#include "apps/saltus/json_number.h"
 #include "saltus/io/compare.h"
 
 namespace saltus::cli {
@@ -20,8 +21,6 @@ struct CompareArguments {
   std::vector<double> dt;
   bool json = false;
 };
-
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 
 Json gap_json(const TrajectoryGap& g) { return {{"size", g.size}, {"t", g.t}, {"of", g.what}}; }
 
@@ -119,11 +118,10 @@ void add_compare(CLI::App& app, Command& chosen) {
   auto a = std::make_shared<CompareArguments>();
   CLI::App* c = app.add_subcommand("compare", "event-driven beside time stepping at several steps");
   c->add_option("scene", a->scene, "scene file (YAML)")->required();
-  c->add_option("--set", a->set, "change a value of the scene: path=value")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_overrides(*c, a->set);
   c->add_option("--dt", a->dt, "steps of time stepping [s], a,b,c; default: four, each half")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(not_empty);
   c->add_flag("--json", a->json, "print the comparison as JSON");
   c->callback([a, &chosen] { chosen = [a] { return compare_scene(*a); }; });
 }

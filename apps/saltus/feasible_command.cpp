@@ -7,6 +7,7 @@
 
 #include "apps/saltus/commands.h"
 #include "apps/saltus/feasible_picture.h"
+#include "apps/saltus/json_number.h"
 #include "apps/saltus/write_file.h"
 #include "saltus/base/error.h"
 #include "saltus/io/scene.h"
@@ -24,10 +25,6 @@ struct FeasibleArguments {
   bool json = false;
 };
 
-std::string place_name(const Model& m, const Place& p) { return m.name_of(p); }
-
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
-
 Json to_json(const NextImpact& impact) {
   Json j;
   j["t"] = impact.t;
@@ -35,7 +32,7 @@ Json to_json(const NextImpact& impact) {
   for (const FeasibleCurve& c : impact.curves) {
     Json mu = Json::array();
     for (const double x : c.mu) mu.push_back(number(x));
-    j["curves"].push_back({{"contact", place_name(impact.model, c.contact)},
+    j["curves"].push_back({{"contact", impact.model.name_of(c.contact)},
                            {"restitution", c.restitution},
                            {"mu_s", c.mu_s},
                            {"mu_d", c.mu_d},
@@ -57,7 +54,7 @@ std::string csv_of(const NextImpact& impact) {
   std::string text = "contact,restitution,v_t (m/s),mu,p_n (N s)\n";
   for (const FeasibleCurve& c : impact.curves)
     for (std::size_t i = 0; i < c.v.size(); ++i)
-      text += fmt::format("{},{},{},{},{}\n", place_name(impact.model, c.contact), c.restitution,
+      text += fmt::format("{},{},{},{},{}\n", impact.model.name_of(c.contact), c.restitution,
                           c.v[i], c.mu[i], c.p_n[i]);
   return text;
 }
@@ -72,7 +69,7 @@ void print(const NextImpact& impact) {
   for (const FeasibleCurve& c : impact.curves)
     fmt::print(
         "{:<28} {:>5.2f} {:>12.6g} {:>10} {:>7.4g} {:>7.4g} {:>13.6g} {:>10.4g} {:>9.4f}  {}\n",
-        place_name(impact.model, c.contact), c.restitution, c.before,
+        impact.model.name_of(c.contact), c.restitution, c.before,
         fmt::format("{:.4g}{}", c.mu_f, c.sticking_pulls ? "*" : ""), c.mu_s, c.mu_d,
         tidy(c.chosen_v, c.before), c.chosen_mu, c.energy_ratio, name_of(c.path));
   fmt::print(
@@ -105,15 +102,16 @@ void add_feasible(CLI::App& app, Command& chosen) {
       "feasible",
       "friction that each velocity after a scene's next impact would need (P1 Fig. 4.1-4.5)");
   c->add_option("scene", a->scene, "scene file (YAML)")->required();
-  c->add_option("--set", a->set, "change a value of the scene: path=value")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_overrides(*c, a->set);
   c->add_option("--restitution", a->options.restitution,
                 "coefficients e_n to draw: a,b,c; default 0,0.25,0.5,0.75,1")
-      ->delimiter(',');
-  c->add_option("--skip", a->options.skip, "impacts to pass before the one that is shown");
+      ->delimiter(',')
+      ->check(not_empty);
+  c->add_option("--skip", a->options.skip, "impacts to pass before the one that is shown")
+      ->check(not_empty);
   c->add_option("--reach", a->options.reach,
-                "largest tangential velocity shown [m/s]; default: four times the fastest before");
+                "largest tangential velocity shown [m/s]; default: four times the fastest before")
+      ->check(not_empty);
   c->add_option("-o,--output", a->output, "picture (.svg) or data (.csv)");
   c->add_flag("--json", a->json, "print everything as JSON");
   c->callback([a, &chosen] { chosen = [a] { return feasible(*a); }; });

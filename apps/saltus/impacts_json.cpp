@@ -6,13 +6,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "apps/saltus/json_number.h"
+
 namespace saltus::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 
 Json contact_json(const AuditedContact& c) {
   return {{"at", c.name},

@@ -158,9 +158,7 @@ void add_run(CLI::App& app, Command& chosen) {
   auto a = std::make_shared<RunArguments>();
   CLI::App* c = app.add_subcommand("run", "simulate a scene");
   c->add_option("scene", a->scene, "scene file (YAML)");
-  c->add_option("--set", a->set, "change a value of the scene: path=value")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_overrides(*c, a->set);
   c->add_option("-o,--output", a->output, "run file (HDF5)");
   c->add_option("--resume", a->resume, "continue a run file from its last checkpoint");
   c->add_option("--dump", a->dump,

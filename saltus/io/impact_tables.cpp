@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "saltus/io/run_rows.h"
+
 namespace saltus {
 
 namespace {
@@ -10,18 +12,15 @@ namespace {
 using Type = ColumnType;
 
 TableSpec part_table() {
-  TableSpec t{"impact_contacts", place_columns()};
-  const std::vector<Column> more = {
-      {"before", Type::f64, 3, "m/s", "relative velocity N, T1, T2"},
-      {"after", Type::f64, 3, "m/s", ""},
-      {"impulse", Type::f64, 3, "N s", "N, T1, T2, on the second"},
-      {"work_normal", Type::f64, 1, "J", "impulse times mean velocity"},
-      {"work_tangential", Type::f64, 1, "J", "rolling and drilling included"},
-      {"restitution", Type::f64, 1, "", "asked for"},
-      {"mu", Type::f64, 1, "", "coefficient of friction"},
-      {"feasible", Type::f64, 1, "", "P1's mu_f; nan: not computed"}};
-  t.columns.insert(t.columns.end(), more.begin(), more.end());
-  return t;
+  return with_place("impact_contacts",
+                    {{"before", Type::f64, 3, "m/s", "relative velocity N, T1, T2"},
+                     {"after", Type::f64, 3, "m/s", ""},
+                     {"impulse", Type::f64, 3, "N s", "N, T1, T2, on the second"},
+                     {"work_normal", Type::f64, 1, "J", "impulse times mean velocity"},
+                     {"work_tangential", Type::f64, 1, "J", "rolling and drilling included"},
+                     {"restitution", Type::f64, 1, "", "asked for"},
+                     {"mu", Type::f64, 1, "", "coefficient of friction"},
+                     {"feasible", Type::f64, 1, "", "P1's mu_f; nan: not computed"}});
 }
 
 TableSpec state_table(const Model& m) {
@@ -69,11 +68,15 @@ std::vector<std::size_t> largest(const std::vector<ContactImpact>& parts) {
 
 }  // namespace
 
-std::vector<Column> place_columns() {
-  return {{"kind", Type::u8, 1, "", "0 contact of two shapes, 1 element, 2 nowhere"},
-          {"a", Type::i32, 1, "", "first shape, of header.shapes; element: of header.elements"},
-          {"b", Type::i32, 1, "", "second shape; element: -1"},
-          {"feature", Type::i32, 1, "", "which of the pair's points"}};
+TableSpec with_place(const char* name, const std::vector<Column>& columns) {
+  TableSpec table{
+      name,
+      {{"kind", Type::u8, 1, "", "0 contact of two shapes, 1 element, 2 nowhere"},
+       {"a", Type::i32, 1, "", "first shape, of header.shapes; element: of header.elements"},
+       {"b", Type::i32, 1, "", "second shape; element: -1"},
+       {"feature", Type::i32, 1, "", "which of the pair's points"}}};
+  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  return table;
 }
 
 PlaceRow::PlaceRow(const Place& p) {
@@ -113,14 +116,11 @@ void ImpactWriter::append(const ImpactRecord& r, std::int64_t step, RunWriter& t
 }
 
 std::vector<std::size_t> ImpactWriter::resume(const RunReader& from, std::int64_t step) {
-  const auto when = from.read("impacts", "step", 0, from.rows("impacts"));
-  std::size_t n = 0;
-  while (n < when.size() && when[n] <= static_cast<double>(step)) ++n;
-  const double end = n > 0 ? from.read("impacts", "contact_end", n - 1, 1)[0] : 0;
+  const std::size_t n = rows_until(from, "impacts", step),
+                    end = end_of(from, "impacts", "contact_end", n);
   impacts_ = static_cast<std::int64_t>(n);
   parts_ = static_cast<std::int64_t>(end);
-  return {static_cast<std::size_t>(end),
-          std::min(n, static_cast<std::size_t>(std::max<std::int64_t>(0, states_))), n};
+  return {end, std::min(n, static_cast<std::size_t>(std::max<std::int64_t>(0, states_))), n};
 }
 
 }  // namespace saltus

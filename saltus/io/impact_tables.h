@@ -8,9 +8,9 @@
 
 namespace saltus {
 
-// Where something happened, as columns.
-[[nodiscard]] std::vector<Column> place_columns();
-
+// A table whose rows say where something happened, in their first columns.
+[[nodiscard]] TableSpec with_place(const char* name, const std::vector<Column>& columns);
+// What they hold.
 struct PlaceRow {
   std::uint8_t kind = 2;
   std::int32_t a = -1, b = -1, feature = 0;

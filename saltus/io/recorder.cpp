@@ -6,6 +6,7 @@
 #include "saltus/dynamics/energy.h"
 #include "saltus/geometry/hull.h"
 #include "saltus/io/run_header.h"
+#include "saltus/io/run_rows.h"
 
 namespace saltus {
 
@@ -70,12 +71,6 @@ TableSpec step_table() {
            {"joint_gap", Type::f64, 1, "m", ""},
            {"energy_error", Type::f64, 1, "J", "of the scheme, the correction and the joints"},
            {"wall_s", Type::f64, 1, "s", "wall-clock time since the run began"}}};
-}
-
-TableSpec with_place(const char* name, std::vector<Column> columns) {
-  TableSpec table{name, place_columns()};
-  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
-  return table;
 }
 
 std::vector<TableSpec> mode_tables() {
@@ -279,26 +274,17 @@ void Recorder::modes(const std::vector<ModeChange>& changes, std::int64_t step) 
 
 void Recorder::copy(const RunReader& from, std::int64_t step) {
   // Rows up to the checkpoint: frames by their step, contacts by those frames, steps by count.
-  const auto numbers = from.read("frames", "step", 0, from.rows("frames"));
-  std::size_t frame_rows = 0;
-  while (frame_rows < numbers.size() && numbers[frame_rows] <= static_cast<double>(step))
-    ++frame_rows;
-  std::size_t contact_rows = 0;
-  if (frame_rows > 0)
-    contact_rows =
-        static_cast<std::size_t>(from.read("frames", "contact_end", frame_rows - 1, 1)[0]);
+  const std::size_t frame_rows = rows_until(from, "frames", step),
+                    contact_rows = end_of(from, "frames", "contact_end", frame_rows);
   std::vector<std::size_t> rows = {contact_rows, frame_rows, static_cast<std::size_t>(step)};
   for (const std::size_t n : impacts_.resume(from, step)) rows.push_back(n);
   if (spec_.tables.size() > modes_table) {
-    const auto when = from.read("modes", "step", 0, from.rows("modes"));
-    std::size_t n = 0;
-    while (n < when.size() && when[n] <= static_cast<double>(step)) ++n;
-    const auto end = [&](const char* column) {
-      return n > 0 ? static_cast<std::size_t>(from.read("modes", column, n - 1, 1)[0]) : 0;
-    };
-    rows.insert(rows.end(), {end("cause_end"), end("member_end"), n});
-    cause_rows_ = static_cast<std::int64_t>(end("cause_end"));
-    member_rows_ = static_cast<std::int64_t>(end("member_end"));
+    const std::size_t n = rows_until(from, "modes", step),
+                      cause_rows = end_of(from, "modes", "cause_end", n),
+                      member_rows = end_of(from, "modes", "member_end", n);
+    rows.insert(rows.end(), {cause_rows, member_rows, n});
+    cause_rows_ = static_cast<std::int64_t>(cause_rows);
+    member_rows_ = static_cast<std::int64_t>(member_rows);
   }
   for (int t = 0; t < count(rows.size()); ++t) {
     const TableSpec& table = spec_.tables[t];

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "saltus/base/error.h"
+#include "saltus/io/run_rows.h"
 
 namespace saltus {
 
@@ -15,42 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Columns of a table, whole.
-class Rows {
- public:
-  Rows(const RunReader& run, const char* table) : count(run.rows(table)) {
-    for (const TableSpec& t : run.tables())
-      if (t.name == table)
-        for (const Column& c : t.columns) columns_[c.name] = run.read(table, c.name, 0, count);
-  }
-  std::size_t count;
-  [[nodiscard]] double at(const char* name, std::size_t row) const {
-    return columns_.at(name).at(row);
-  }
-  [[nodiscard]] std::array<double, 3> three(const char* name, std::size_t row) const {
-    const auto& values = columns_.at(name);
-    return {values.at(3 * row), values.at(3 * row + 1), values.at(3 * row + 2)};
-  }
-
- private:
-  std::map<std::string, std::vector<double>> columns_;
-};
-
-std::string name_at(const Json& header, const Rows& parts, std::size_t r) {
-  const auto index = [&](const char* column) {
-    return static_cast<std::size_t>(parts.at(column, r));
-  };
-  if (index("kind") == 1) return header.at("elements").at(index("a"));
-  const Json& shapes = header.at("shapes");
-  const std::string one = shapes.at(index("a")).at("name"),
-                    other = shapes.at(index("b")).at("name");
-  const std::size_t feature = index("feature");
-  return fmt::format("contact {} - {}{}", one, other,
-                     feature == 0 ? "" : fmt::format("#{}", feature));
-}
-
 AuditedContact contact_at(const Json& header, const Rows& p, std::size_t r) {
-  return {.name = name_at(header, p, r),
+  return {.name = place_name(header, place_at(p, r)),
           .before = p.three("before", r),
           .after = p.three("after", r),
           .impulse = p.three("impulse", r),
@@ -99,11 +66,7 @@ ImpactHistory read(const RunReader& run) {
 
 }  // namespace
 
-bool has_impacts(const RunReader& run) {
-  const auto tables = run.tables();
-  return std::any_of(tables.begin(), tables.end(),
-                     [](const TableSpec& t) { return t.name == "impacts"; });
-}
+bool has_impacts(const RunReader& run) { return has_table(run, "impacts"); }
 
 ImpactHistory read_impacts(const RunReader& run, const std::string& path) {
   if (!has_impacts(run))

@@ -13,22 +13,13 @@ namespace {
 
 const double none = std::nan("");
 
-std::vector<std::pair<double, double>> pairs(const std::vector<double>& x,
-                                             const std::vector<double>& y, double until = 1e9,
-                                             const std::vector<double>& t = {}) {
-  std::vector<std::pair<double, double>> points;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    if (t.empty() || t[i] <= until) points.emplace_back(x[i], y[i]);
-  return points;
-}
-
 Plot link6_against_time(const Study& s, const std::string& title) {
   Plot p;
   p.title = title;
   p.x_label = "t [s]";
   p.y_label = "position of link 6 [m]";
-  p.curves.push_back({"x", pairs(s.t(), s.body("link6", 0)), "#1f6feb", ""});
-  p.curves.push_back({"y", pairs(s.t(), s.body("link6", 1)), "#cf222e", "6 3"});
+  p.curves.push_back({"x", pairs_of(s.t(), s.body("link6", 0)), "#1f6feb", ""});
+  p.curves.push_back({"y", pairs_of(s.t(), s.body("link6", 1)), "#cf222e", "6 3"});
   return p;
 }
 
@@ -46,7 +37,7 @@ Plot link6_path(const Study& s, const std::string& title) {
   Plot p = map(title);
   s.draw(p, 0, 0, true);
   p.curves.push_back(
-      {"path of link 6", pairs(s.body("link6", 0), s.body("link6", 1)), "#1f6feb", ""});
+      {"path of link 6", pairs_of(s.body("link6", 0), s.body("link6", 1)), "#1f6feb", ""});
   return p;
 }
 
@@ -70,7 +61,7 @@ Plot forces_on_links(const Study& s) {
   const char* const colours[] = {"#1f6feb", "#cf222e", "#1a7f37"};
   int k = 0;
   for (const char* link : {"link2", "link7", "link10"})
-    p.curves.push_back({link, pairs(s.t(), s.contact_force(link)), colours[k++], ""});
+    p.curves.push_back({link, pairs_of(s.t(), s.contact_force(link)), colours[k++], ""});
   p.x_min = 4.5;
   p.x_max = 5.5;
   p.y_max = 40;  // the paper leaves the spikes of impacts out, too
@@ -80,8 +71,9 @@ Plot forces_on_links(const Study& s) {
 Plot phase_shift(const Study& s, const std::string& title) {
   Plot p = map(title);
   s.draw(p, 0, 0, true);
-  p.curves.push_back({"link 6, 0 to 5 s", pairs(s.body("link6", 0), s.body("link6", 1), 5.0, s.t()),
-                      "#1f6feb", "6 3"});
+  auto path = pairs_of(s.body("link6", 0), s.body("link6", 1));
+  path.resize(s.frame_at(5.0) + 1);
+  p.curves.push_back({"link 6, 0 to 5 s", path, "#1f6feb", "6 3"});
   return p;
 }
 

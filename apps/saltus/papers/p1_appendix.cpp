@@ -10,22 +10,6 @@ namespace saltus::cli {
 
 namespace {
 
-Plot over_time(const std::string& title, const std::string& y_label) {
-  Plot p;
-  p.title = title;
-  p.x_label = "t [s]";
-  p.y_label = y_label;
-  p.height = 300;
-  return p;
-}
-
-Curve series(const std::string& name, const Study& s, const std::vector<double>& y,
-             const char* colour, const char* dash = "") {
-  Curve c{name, {}, colour, dash};
-  for (std::size_t f = 0; f < s.t().size(); ++f) c.points.emplace_back(s.t()[f], y[f]);
-  return c;
-}
-
 std::vector<double> block_position(const Study& s) {
   std::vector<double> z = s.q("base");
   const auto d = s.q("block");
@@ -34,16 +18,16 @@ std::vector<double> block_position(const Study& s) {
 }
 
 Plot positions(const Study& s, const std::string& title) {
-  Plot p = over_time(title, "position [m]");
-  p.curves = {series("U", s, s.q("base"), "#1a7f37", "6 3"),
-              series("Z", s, block_position(s), "#1f6feb"),
-              series("dZ", s, s.q("block"), "#cf222e")};
+  Plot p = plot_over_time(title, "position [m]");
+  p.curves = {{"U", pairs_of(s.t(), s.q("base")), "#1a7f37", "6 3"},
+              {"Z", pairs_of(s.t(), block_position(s)), "#1f6feb", ""},
+              {"dZ", pairs_of(s.t(), s.q("block")), "#cf222e", ""}};
   return p;
 }
 
 Plot rates(const Study& s, const std::string& title) {
-  Plot p = over_time(title, "dVs [m/s]");
-  p.curves = {series("", s, s.v("block"), "#1f6feb")};
+  Plot p = plot_over_time(title, "dVs [m/s]");
+  p.curves = {{"", pairs_of(s.t(), s.v("block")), "#1f6feb", ""}};
   return p;
 }
 

@@ -15,13 +15,9 @@ constexpr double g = 9.81;                   // [m/s^2], of the scenes
 constexpr double bar = 4.04, bicycle = 5.0;  // masses: a bar of the pendulum, all of the bicycle
 constexpr const char* grey = "#8b949e";
 
-Plot over_time(const P1Run& run, const std::string& title, const std::string& y_label) {
-  Plot p;
-  p.title = title;
-  p.x_label = "t [s]";
-  p.y_label = y_label;
+Plot over_all(const P1Run& run, const std::string& title, const std::string& y_label) {
+  Plot p = plot_over_time(title, y_label);
   p.height = 280;
-  p.x_min = 0;
   p.x_max = run.study().scene().end;
   return p;
 }
@@ -145,7 +141,7 @@ Curve P1Run::total_energy(const std::string& name, const std::string& colour) co
 }
 
 Plot P1Run::energy(const std::string& title) const {
-  Plot p = over_time(*this, title, "energy [J]");
+  Plot p = over_all(*this, title, "energy [J]");
   Curve total{"total", {}, "#cf222e", ""}, kinetic{"kinetic", {}, "#1f6feb", ""},
       stored{"potential", {}, "#1a7f37", "6 3"};
   const auto add = [&](double t, double T, double V) {
@@ -169,7 +165,7 @@ Plot P1Run::energy(const std::string& title) const {
 }
 
 Plot P1Run::force(const std::string& title, bool normal) const {
-  Plot p = over_time(*this, title, "force [N], impulse [N s]");
+  Plot p = over_all(*this, title, "force [N], impulse [N s]");
   p.height = 240;
   for (const auto& [shape, samples] : forces_) {
     std::vector<std::pair<double, double>> points;
@@ -185,7 +181,7 @@ Plot P1Run::force(const std::string& title, bool normal) const {
 }
 
 Plot P1Run::friction(const std::string& title) const {
-  Plot p = over_time(*this, title, "|tangential| / normal");
+  Plot p = over_all(*this, title, "|tangential| / normal");
   for (const auto& [shape, samples] : forces_) {
     std::vector<std::pair<double, double>> points;
     for (const P1Force& s : samples)

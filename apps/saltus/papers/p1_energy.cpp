@@ -22,12 +22,8 @@ double largest_ratio(const P1Run& run) {
 }
 
 Plot energy_plot(const std::string& title, double end) {
-  Plot p;
-  p.title = title;
-  p.x_label = "t [s]";
-  p.y_label = "total energy [J]";
+  Plot p = plot_over_time(title, "total energy [J]");
   p.height = 320;
-  p.x_min = 0;
   p.x_max = end;
   return p;
 }

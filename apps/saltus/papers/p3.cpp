@@ -10,22 +10,6 @@
 
 namespace saltus::cli {
 
-std::vector<std::pair<double, double>> pairs_of(const std::vector<double>& x,
-                                                const std::vector<double>& y) {
-  std::vector<std::pair<double, double>> points;
-  for (std::size_t i = 0; i < x.size(); ++i) points.emplace_back(x[i], y[i]);
-  return points;
-}
-
-Plot plot_over_time(const std::string& title, const std::string& y_label) {
-  Plot p;
-  p.title = title;
-  p.x_label = "t";
-  p.y_label = y_label;
-  p.height = 300;
-  return p;
-}
-
 const char* colour_of(int i) {
   constexpr const char* colours[] = {"#1f6feb", "#cf222e", "#1a7f37", "#8250df"};
   return colours[i % 4];
@@ -64,7 +48,7 @@ std::vector<double> velocity(const Study& s, int i) {
 
 // Natural lengths on a grid fine enough for their jumps.
 Plot drive_plot(const Study& s, const std::string& title) {
-  Plot p = plot_over_time(title, "natural length");
+  Plot p = plot_over_time(title, "natural length", "t");
   p.height = 220;
   const auto& lengths = s.scene().worm->lengths;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -84,7 +68,7 @@ Plot drive_plot(const Study& s, const std::string& title) {
 }
 
 Plot velocity_plot(const Study& s, const std::string& title) {
-  Plot p = plot_over_time(title, "velocity");
+  Plot p = plot_over_time(title, "velocity", "t");
   std::vector<double> mean(s.t().size(), 0);
   for (int i = 0; i < masses(s); ++i) {
     const auto v = velocity(s, i);
@@ -98,7 +82,7 @@ Plot velocity_plot(const Study& s, const std::string& title) {
 }
 
 Plot position_plot(const Study& s, const std::string& title) {
-  Plot p = plot_over_time(title, "position");
+  Plot p = plot_over_time(title, "position", "t");
   for (int i = 0; i < masses(s); ++i)
     p.curves.push_back({fmt::format("x{}", i + first(s)), pairs_of(s.t(), s.body(mass(s, i), 0)),
                         colour_of(i), dash(i)});
@@ -257,7 +241,7 @@ void planar_section(Page& page, const std::string& folder) {
             "almost along a circle.",
             a.command());
   page.plot(velocity_plot(a, "Fig. 6.1: velocities"), "", a.command());
-  Plot heading = plot_over_time("Fig. 6.1: heading", "Theta");
+  Plot heading = plot_over_time("Fig. 6.1: heading", "Theta", "t");
   heading.curves.push_back({"", pairs_of(a.t(), a.q("link1")), colour_of(0), ""});
   page.plot(heading, "", a.command());
   const auto [radius, off] = circle_of(a.body("mass0", 0), a.body("mass0", 1));
@@ -293,7 +277,7 @@ void tube_section(Page& page, const std::string& folder) {
                "energy in: the tube's reaction must also act on the neighbours. With that, an "
                "undamped worm keeps its energy.");
   const Study s(folder, "tube", "p3/tube", {});
-  Plot p = plot_over_time("Energy of the worm in the tube", "energy");
+  Plot p = plot_over_time("Energy of the worm in the tube", "energy", "t");
   std::vector<double> total(s.t().size());
   double drift = 0;
   for (std::size_t f = 0; f < total.size(); ++f) {

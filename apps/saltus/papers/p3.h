@@ -8,9 +8,6 @@
 
 namespace saltus::cli {
 
-[[nodiscard]] std::vector<std::pair<double, double>> pairs_of(const std::vector<double>& x,
-                                                              const std::vector<double>& y);
-[[nodiscard]] Plot plot_over_time(const std::string& title, const std::string& y_label);
 // The colour of mass or spring i, and the dashes that the paper gives it.
 [[nodiscard]] const char* colour_of(int i);
 

@@ -26,7 +26,7 @@ double end_of(const Study& s, std::size_t i) {
 }
 
 Plot timeline(const Study& s) {
-  Plot p = plot_over_time("Fig. 4.1: which mass is held when", "mass");
+  Plot p = plot_over_time("Fig. 4.1: which mass is held when", "mass", "t");
   p.height = 190;
   const int masses = static_cast<int>(s.scene().worm->spec.masses.size());
   for (std::size_t i = 0; i < s.modes().size(); ++i)

@@ -96,7 +96,7 @@ void no_stop(Page& page) {
                   "the momentum at every 0.05.",
                   controls, controls));
   const Scene base = open_scene("open-no-stop");
-  Plot p = plot_over_time("Momentum under random controls", "momentum");
+  Plot p = plot_over_time("Momentum under random controls", "momentum", "t");
   double decrease = 0, least = 1e9;
   for (unsigned seed = 1; seed <= controls; ++seed) {
     const Control c = random_control(base, seed);
@@ -119,12 +119,12 @@ void wave(Page& page, const std::string& folder) {
   page.section("Open: 50 masses and a travelling wave (section 4, problem c)",
                "Every spring's natural length is a sine with a phase of 36 degrees to its "
                "neighbour's: five waves along the worm.");
-  Plot p = plot_over_time("Positions of every fourth mass", "position");
+  Plot p = plot_over_time("Positions of every fourth mass", "position", "t");
   p.height = 420;
   for (int i = 1; i <= 50; i += 4)
     p.curves.push_back({"", pairs_of(s.t(), s.q(fmt::format("mass{}", i))), colour_of(i / 4), ""});
   page.plot(p, "", s.command());
-  Plot v = plot_over_time("Velocities of masses 1, 25 and 50", "velocity");
+  Plot v = plot_over_time("Velocities of masses 1, 25 and 50", "velocity", "t");
   int k = 0;
   for (const int i : {1, 25, 50})
     v.curves.push_back({fmt::format("v{}", i), pairs_of(s.t(), s.v(fmt::format("mass{}", i))),
@@ -137,12 +137,25 @@ void wave(Page& page, const std::string& folder) {
       s.command());
 }
 
+// Runs to the end of a period of the drive; the mean from the end of another one on.
+double mean_speed(Scene scene, double period, int from, int to) {
+  scene.end = to * period;
+  for (Metric& m : scene.metrics) {
+    m.from = from * period;
+    m.to = scene.end;
+    m.at = scene.end;
+  }
+  const RunResult r = run(scene, {});
+  if (r.status != RunStatus::completed) throw std::runtime_error(r.message);
+  return r.summary["metrics"]["speed"].get<double>();
+}
+
 // (4.) An unbalanced rotor.
 void rotor(Page& page, const std::string& folder) {
   const Study s(folder, "open-rotor", "p3/open-rotor", {});
   page.section("Open: an unbalanced rotor as drive (section 4, problem b)",
                "A mass on an arm turns on mass 1 at a given rate; nothing else drives the worm.");
-  Plot p = plot_over_time("Velocities of the two masses", "velocity");
+  Plot p = plot_over_time("Velocities of the two masses", "velocity", "t");
   for (int i = 1; i <= 2; ++i)
     p.curves.push_back({fmt::format("v{}", i), pairs_of(s.t(), s.v(fmt::format("mass{}", i))),
                         colour_of(i - 1), i == 1 ? "" : "7 4"});
@@ -155,17 +168,9 @@ void rotor(Page& page, const std::string& folder) {
   Curve curve{"", {}, colour_of(0), ""};
   for (double rate = 1; rate <= 12; rate += 0.5) {
     Scene scene = s.scene();
-    const double period = 2 * pi / rate;
-    scene.end = 24 * period;
-    scene.bodies[0].prescribed = Table{{0, 2 * scene.end}, {0, 2 * scene.end * rate}};
-    for (Metric& m : scene.metrics) {
-      m.from = 12 * period;
-      m.to = 24 * period;
-      m.at = scene.end;
-    }
-    const RunResult r = run(scene, {});
-    if (r.status != RunStatus::completed) throw std::runtime_error(r.message);
-    curve.points.emplace_back(rate, r.summary["metrics"]["speed"].get<double>());
+    const double turning = 2 * 24 * (2 * pi / rate);  // [s], twice the run
+    scene.bodies[0].prescribed = Table{{0, turning}, {0, turning * rate}};
+    curve.points.emplace_back(rate, mean_speed(scene, 2 * pi / rate, 12, 24));
   }
   speed.curves.push_back(curve);
   page.plot(speed, "The spring's resonance of the two masses is near 4.", s.command());
@@ -177,16 +182,7 @@ double speed_of(const Scene& base, double stiffness, double omega) {
   Scene scene = base;
   scene.worm->spec.springs[0].stiffness = stiffness;
   scene.worm->lengths = {Sine{0.3, omega, 0, 1}};
-  const double period = 2 * pi / omega;
-  scene.end = 16 * period;
-  for (Metric& m : scene.metrics) {
-    m.from = 10 * period;
-    m.to = 16 * period;
-    m.at = scene.end;
-  }
-  const RunResult r = run(scene, {});
-  if (r.status != RunStatus::completed) throw std::runtime_error(r.message);
-  return r.summary["metrics"]["speed"].get<double>();
+  return mean_speed(scene, 2 * pi / omega, 10, 16);
 }
 
 // From dark blue over green to yellow.

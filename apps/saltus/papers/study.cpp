@@ -24,6 +24,23 @@ std::string scene_folder() {
   throw InputError("the scenes were not found: set SALTUS_SCENES to their folder");
 }
 
+std::vector<std::pair<double, double>> pairs_of(const std::vector<double>& x,
+                                                const std::vector<double>& y) {
+  std::vector<std::pair<double, double>> points;
+  for (std::size_t i = 0; i < x.size(); ++i) points.emplace_back(x[i], y[i]);
+  return points;
+}
+
+Plot plot_over_time(const std::string& title, const std::string& y_label,
+                    const std::string& t_label) {
+  Plot p;
+  p.title = title;
+  p.x_label = t_label;
+  p.y_label = y_label;
+  p.height = 300;
+  return p;
+}
+
 Study::Study(const std::string& folder, const std::string& name, const std::string& scene,
              const std::vector<std::string>& overrides) {
   command_ = fmt::format("saltus run scenes/{}.yaml", scene);

@@ -2,6 +2,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/saltus/papers/svg.h"
@@ -24,6 +25,12 @@ struct ModeSample {
   double t;
   std::vector<std::string> members, causes;
 };
+
+// Points (x, y) of a curve.
+[[nodiscard]] std::vector<std::pair<double, double>> pairs_of(const std::vector<double>& x,
+                                                              const std::vector<double>& y);
+[[nodiscard]] Plot plot_over_time(const std::string& title, const std::string& y_label,
+                                  const std::string& t_label = "t [s]");
 
 class Study {
  public:

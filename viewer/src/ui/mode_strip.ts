@@ -5,28 +5,19 @@ import type { Player } from "../state/player";
 import type { Store } from "../state/store";
 import { h, short } from "./dom";
 import { colour } from "./theme";
+import { TimeStrip } from "./time_strip";
 
 const COLOURS = 8; // --line-0 ... --line-7
 const FREE = "{}"; // nothing holds: no colour of its own
 const TICK = 6; // of an impact [px]
 
-export class ModeStrip {
-  readonly element = h("div", { class: "mode-strip", role: "img", hidden: true });
+export class ModeStrip extends TimeStrip {
   data: Modes | null = null;
-  private readonly canvas = h("canvas");
-  private readonly head = h("div", { class: "playhead" });
-  private readonly tip = h("div", { class: "mode-tip", role: "tooltip", hidden: true });
 
-  constructor(
-    private readonly store: Store,
-    private readonly run: Run,
-    private readonly player: Player,
-  ) {
-    this.element.append(this.canvas, this.head, this.tip);
-    new ResizeObserver(() => this.paint()).observe(this.element);
-    store.watch(["theme"], () => this.paint());
-    store.watch(["time"], () => this.showTime());
-    this.connect();
+  constructor(store: Store, run: Run, player: Player) {
+    super(h("div", { class: "mode-strip", role: "img", hidden: true }), store, run, player);
+    this.seekByDrag();
+    this.tell(h("div", { class: "mode-tip", role: "tooltip", hidden: true }), (x) => this.about(this.toTime(x)));
   }
 
   async load(): Promise<void> {
@@ -39,36 +30,14 @@ export class ModeStrip {
     this.paint();
   }
 
-  private get span(): number {
-    return Math.max(1e-12, this.player.end - this.player.start);
-  }
-  private toX(time: number): number {
-    return ((time - this.player.start) / this.span) * this.element.clientWidth;
-  }
-  private toTime(event: PointerEvent): number {
-    const x = event.clientX - this.element.getBoundingClientRect().left;
-    return this.player.start + (x / this.element.clientWidth) * this.span;
-  }
-
-  private showTime(): void {
-    this.head.style.transform = `translateX(${this.toX(this.store.state.time)}px)`;
-  }
-
   /** Colours by the order of appearance, which a longer run keeps. */
   private colours({ modes }: Modes): string[] {
     let used = 0;
     return modes.map(({ name }) => (name === FREE ? colour("edge") : colour(`line-${used++ % COLOURS}`)));
   }
 
-  private paint(): void {
-    const ratio = Math.min(2, window.devicePixelRatio);
-    const width = this.element.clientWidth;
-    const height = this.element.clientHeight;
-    const draw = this.canvas.getContext("2d");
-    if (!draw || !this.data || width === 0) return;
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(height * ratio);
-    draw.scale(ratio, ratio);
+  protected drawOn(draw: CanvasRenderingContext2D, _width: number, height: number): void {
+    if (!this.data) return;
     const { modes, from, to, mode, impacts } = this.data;
     const colours = this.colours(this.data);
     draw.font = "600 11px system-ui, sans-serif";
@@ -93,12 +62,12 @@ export class ModeStrip {
       draw.lineTo(x, TICK);
       draw.fill();
     }
-    this.showTime();
   }
 
   /** What is under a time, in words. */
-  private about(time: number): string {
-    const { modes, from, to, mode, cause, impacts, left_out } = this.data!;
+  private about(time: number): string | null {
+    if (!this.data) return null;
+    const { modes, from, to, mode, cause, impacts, left_out } = this.data;
     const pixel = this.span / this.element.clientWidth;
     let i = from.findIndex((t, k) => t <= time && time <= to[k]!);
     if (i < 0) i = from.findIndex((t, k) => t - pixel <= time && time <= to[k]! + pixel);
@@ -113,23 +82,5 @@ export class ModeStrip {
     if (near.length === 1) lines.push(`impact at ${short(near[0]!, 8)} s`);
     if (near.length > 1) lines.push(`${near.length} impacts from ${short(near[0]!, 8)} s`);
     return lines.join("\n");
-  }
-
-  private connect(): void {
-    const { element, tip } = this;
-    element.addEventListener("pointerdown", (event) => {
-      element.setPointerCapture(event.pointerId);
-      this.player.seek(this.toTime(event));
-    });
-    element.addEventListener("pointermove", (event) => {
-      if (!this.data) return;
-      const time = this.toTime(event);
-      if (element.hasPointerCapture(event.pointerId)) this.player.seek(time);
-      tip.textContent = this.about(time);
-      tip.hidden = false;
-      const x = event.clientX - element.getBoundingClientRect().left;
-      tip.style.left = `${Math.max(0, Math.min(element.clientWidth - tip.offsetWidth, x - tip.offsetWidth / 2))}px`;
-    });
-    element.addEventListener("pointerleave", () => (tip.hidden = true));
   }
 }

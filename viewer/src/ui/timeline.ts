@@ -7,6 +7,7 @@ import type { Player } from "../state/player";
 import type { Store } from "../state/store";
 import { h, short } from "./dom";
 import { colour } from "./theme";
+import { TimeStrip } from "./time_strip";
 
 const POINTS = 4000;
 const TOP = 14; // of the graph, below the labels [px]
@@ -18,24 +19,15 @@ interface Scale {
   most: number; // iterations
 }
 
-export class Timeline {
-  readonly element = h("div", { class: "timeline", role: "slider", tabindex: 0, "aria-label": "time" });
-  private readonly canvas = h("canvas");
-  private readonly head = h("div", { class: "playhead" });
+export class Timeline extends TimeStrip {
   private readonly label = h("span", { class: "strip-label" });
   private iterations: Series | null = null;
   private residual: Series | null = null;
 
-  constructor(
-    private readonly store: Store,
-    private readonly run: Run,
-    private readonly player: Player,
-  ) {
-    this.element.append(this.canvas, this.head, this.label);
-    new ResizeObserver(() => this.paint()).observe(this.element);
-    store.watch(["theme"], () => this.paint());
-    store.watch(["time"], () => this.showTime());
-    this.connect();
+  constructor(store: Store, run: Run, player: Player) {
+    super(h("div", { class: "timeline", role: "slider", tabindex: 0, "aria-label": "time" }), store, run, player);
+    this.element.append(this.label);
+    this.seekByDrag();
   }
 
   async load(): Promise<void> {
@@ -47,26 +39,17 @@ export class Timeline {
     this.paint();
   }
 
-  showTime(): void {
+  protected override showTime(): void {
+    super.showTime();
     const { time } = this.store.state;
-    this.head.style.transform = `translateX(${this.toX(time)}px)`;
     this.element.setAttribute("aria-valuemin", String(this.player.start));
     this.element.setAttribute("aria-valuemax", String(this.player.end));
     this.element.setAttribute("aria-valuenow", String(time));
     this.element.setAttribute("aria-valuetext", `${time.toFixed(3)} seconds`);
   }
 
-  paint(): void {
-    const ratio = Math.min(2, window.devicePixelRatio);
-    const width = this.element.clientWidth;
-    const height = this.element.clientHeight;
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(height * ratio);
-    const draw = this.canvas.getContext("2d");
-    if (!draw || width === 0) return;
-    draw.scale(ratio, ratio);
-    draw.clearRect(0, 0, width, height);
-    this.paintTicks(draw, height);
+  protected drawOn(draw: CanvasRenderingContext2D, width: number, height: number): void {
+    this.paintTicks(draw, width, height);
     const scale = this.scale();
     if (this.iterations) this.paintIterations(draw, this.iterations, scale, height);
     if (this.residual) this.paintResidual(draw, this.residual, scale, height);
@@ -74,14 +57,6 @@ export class Timeline {
       h("span", { class: "iterations" }, `▮ iterations, most ${scale.most}`),
       h("span", { class: "residual" }, scale.high > scale.low ? `― residual, 1e${scale.low} to 1e${scale.high} m/s` : "― residual 0"),
     );
-    this.showTime();
-  }
-
-  private get span(): number {
-    return Math.max(1e-12, this.player.end - this.player.start);
-  }
-  private toX(time: number): number {
-    return ((time - this.player.start) / this.span) * this.element.clientWidth;
   }
 
   private scale(): Scale {
@@ -99,8 +74,7 @@ export class Timeline {
     return { low: Math.min(top - 1, Math.max(Math.floor(Math.log10(low)), top - 8)), high: top, most };
   }
 
-  private paintTicks(draw: CanvasRenderingContext2D, height: number): void {
-    const width = this.element.clientWidth;
+  private paintTicks(draw: CanvasRenderingContext2D, width: number, height: number): void {
     const raw = (this.span / width) * 90;
     const power = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= raw) ?? raw;
@@ -143,20 +117,5 @@ export class Timeline {
       draw.lineTo(this.toX(t[i]!), height - BOTTOM - tall * part);
     }
     draw.stroke();
-  }
-
-  private connect(): void {
-    const { element } = this;
-    const go = (event: PointerEvent): void => {
-      const x = event.clientX - element.getBoundingClientRect().left;
-      this.player.seek(this.player.start + (x / element.clientWidth) * this.span);
-    };
-    element.addEventListener("pointerdown", (event) => {
-      element.setPointerCapture(event.pointerId);
-      go(event);
-    });
-    element.addEventListener("pointermove", (event) => {
-      if (element.hasPointerCapture(event.pointerId)) go(event);
-    });
   }
 }
