@@ -36,7 +36,8 @@ WorkOfContacts work_of_contacts(const IslandProblem& a, VecIn L0, VecIn Le, VecI
     const Block& k = a.blocks()[i];
     for (int r = k.row; r < k.row + k.rows; ++r) {
       const double L = L0[r], dL = Le[r] - L0[r];
-      const double g = 0.5 * (a.gamma_S[r] + g0[r]), dg = 0.5 * (ge[r] - g0[r]);
+      // Against a belt, which brings energy of its own.
+      const double g = 0.5 * (a.gamma_S[r] + g0[r]) + a.drift[r], dg = 0.5 * (ge[r] - g0[r]);
       w.c0 += L * g;
       w.c1 += L * dg + dL * g;
       w.c2 += dL * dg;
@@ -144,8 +145,8 @@ void take_no_energy(IslandProblem& a) {
       if (!a.is_contact[i]) continue;
       const Block& k = a.blocks()[i];
       for (int r = k.row; r < k.row + k.rows; ++r)
-        sum +=
-            t * a.impact_Lambda[r] * (a.gamma_S[r] + 0.5 * t * (a.impact_gamma[r] - a.gamma_S[r]));
+        sum += t * a.impact_Lambda[r] *
+               (a.gamma_S[r] + a.drift[r] + 0.5 * t * (a.impact_gamma[r] - a.gamma_S[r]));
     }
     return sum;
   };
@@ -281,6 +282,13 @@ bool is_dense(const ImpactLaw& law) {
 }
 
 void check_impact_law(const ImpactLaw& law, const Model& model, const std::string& path) {
+  const bool knows_belts =
+      std::holds_alternative<CappedImpact>(law) || std::holds_alternative<NewtonImpact>(law);
+  for (const ContactShape& s : model.shapes)
+    require(knows_belts || s.surface.velocity.isZero(0), path,
+            fmt::format("expected the law energy-capped or newton: the surface of shape '{}' has a "
+                        "velocity of its own",
+                        s.name));
   if (const auto* moreau = std::get_if<MoreauImpact>(&law)) {
     require(moreau->restitution <= 1, path + ".restitution",
             fmt::format("expected a number in [0, 1], got {}", moreau->restitution));

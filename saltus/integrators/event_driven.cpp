@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/error.h"
+#include "saltus/contact/surface.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
@@ -61,6 +63,11 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
       islands_(model),
       wrenches_(model.bodies.size(), Vec6::Zero()),
       energy_state_(make_state(model)) {
+  if (const ContactShape* s = first_surface(model))
+    throw InputError(fmt::format(
+        "expected time stepping: the event-driven integrator knows no friction map and no surface "
+        "velocity, shape '{}' has one",
+        s->name));
   mass_.resize(forest_shape(model));
   const int n = 2 * model.nv + powers;
   rk_.resize(n);
