@@ -14,13 +14,16 @@ constexpr double within = 1e-9;       // over length: a crossing this far beyond
 
 struct Ground : TerrainFeatures {
   Collector& out;
-  const double tiny, near;
+  // Regions overlap by `near`, so that what moves on finds its next feature before it loses this
+  // one; nearer than `same` two feet are one point.
+  const double tiny, near, same;
 
   Ground(const Terrain& terrain, Collector& collector)
       : TerrainFeatures(terrain),
         out(collector),
         tiny(terrain_rounding * terrain.scale),
-        near(terrain_overlap * terrain.scale) {
+        near(terrain_overlap * terrain.scale),
+        same(0.5 * terrain_rounding * terrain.scale) {
     out.closed_first();
   }
 
@@ -53,7 +56,7 @@ struct Ground : TerrainFeatures {
     corners(range, [&](int i, int j) {
       const Vec3 v = t.at(i, j), d = p - v;
       const double distance = d.norm();
-      if (distance > reach || !in_corner_cone(i, j, d, tiny) || out.any_near(first, v, near))
+      if (distance > reach || !in_corner_cone(i, j, d, near) || out.any_near(first, v, same))
         return;
       const Vec3 n = distance > tiny ? Vec3(d / distance) : Vec3::UnitZ();
       out.add(distance, v, p, n, key(k, of_corner(i, j)), 0, radius);
@@ -65,7 +68,7 @@ struct Ground : TerrainFeatures {
     if (x < -tiny || x > s.length + tiny) return;
     const Vec3 foot = s.tail + x * s.along, d = p - foot;
     const double distance = d.norm();
-    if (distance > radius + out.margin() || !in_cone(s, d, tiny) || out.any_near(first, foot, near))
+    if (distance > radius + out.margin() || !in_cone(s, d, near) || out.any_near(first, foot, same))
       return;
     const Vec3 n = distance > tiny ? Vec3(d / distance) : Vec3(s.out.normalized());
     out.add(distance, foot, p, n, key(k, of_ridge(id)), 0, radius);
@@ -312,7 +315,7 @@ void terrain_ellipsoid_points(const Terrain& a, const Ellipsoid& b, const SE3& X
     const Vec3 n = -(X.R * d.normal), on_b = X * d.on, on_a = on_b - d.distance * n;
     const double x = s.along.dot(on_a - s.tail);
     if (x < 0 || x > s.length || !TerrainFeatures::in_cone(s, n, terrain_overlap)) return;
-    if (!out.any_near(first, on_a, ground.near))
+    if (!out.any_near(first, on_a, ground.same))
       out.add(d.distance, on_a, on_b, n, ground.key(0, ground.of_ridge(id)));
   });
   ground.corners(range, [&](int i, int j) {
@@ -320,7 +323,7 @@ void terrain_ellipsoid_points(const Terrain& a, const Ellipsoid& b, const SE3& X
     const PointDistance d = distance_to(b, local(v));
     const Vec3 n = -(X.R * d.normal);
     if (d.distance > out.margin() || !ground.in_corner_cone(i, j, n, terrain_overlap)) return;
-    if (!out.any_near(first, v, ground.near))
+    if (!out.any_near(first, v, ground.same))
       out.add(d.distance, v, v + d.distance * n, n, ground.key(0, ground.of_corner(i, j)));
   });
   ground.pull_out(range, [&](const Vec3& n) { return farthest(b, X, n); });

@@ -16,6 +16,19 @@ namespace saltus {
 
 namespace {
 
+// Accelerations along a kept contact are found by moving it on, which must not end its feature;
+// facets of a height field end at their sides. Empty: the contact has no height field.
+std::string left_facet(const Model& m, const Element& e) {
+  if (!e.is_contact()) return "";
+  const bool field = std::holds_alternative<HeightField>(m.shapes[e.key.a].shape) ||
+                     std::holds_alternative<HeightField>(m.shapes[e.key.b].shape);
+  if (!field) return "";
+  return fmt::format(
+      "{} moves off a facet of the height field: event-driven can follow contacts "
+      "within facets and impacts, rolling or sliding over bends needs time stepping",
+      m.name_of(e.place()));
+}
+
 constexpr double safety = 0.9, least_factor = 0.2, most_factor = 6;
 // A step below this share of the time scale, or of the time itself, makes no progress.
 constexpr double least_step = 1e-13;
@@ -323,6 +336,9 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
       h *= std::isfinite(error) ? std::min(factor, 0.8) : 0.25;
       if (h > least) continue;
       if (sample_.lost >= 0) {
+        if (const std::string left = left_facet(model_, mode_.elements[sample_.lost]);
+            !left.empty())
+          return fail(report, left);
         ++report.events;
         return resolve_event({{Cause::feature, mode_.elements[sample_.lost].place(), 0}}, report);
       }

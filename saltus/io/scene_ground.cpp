@@ -236,6 +236,18 @@ void read_sampled_map(Fields& f, FrictionMap& map) {
   map.factors = std::move(grid.values);
 }
 
+FrictionMap read_map(Fields& f) {
+  MapGenerator generator;
+  FrictionMap& map = generator.map;
+  map.between = static_cast<FrictionMap::Between>(
+      f.choice("between", 0, {"cells", "bilinear"},
+               "each factor holds on its own rectangle, or they are interpolated"));
+  const bool made =
+      f.object("generator", "instead of factors or a file", [&](Fields& g) { generator.read(g); });
+  if (!made || f.writing_schema()) read_sampled_map(f, map);
+  return map;
+}
+
 }  // namespace
 
 HeightField read_height_field(Fields& f) {
@@ -243,8 +255,9 @@ HeightField read_height_field(Fields& f) {
   Placement placement;
   const bool given = read_samples(f, "heights", "m", 2, grid);
   Generator generator;
-  const bool made = f.object("generator", "instead of heights or a file",
-                             [&](Fields& g) { generator = read_generator(g, grid.nx, grid.ny); });
+  const bool made = f.object("generator", "instead of heights or a file", [&](Fields& g) {
+    g.definition("ground", [&](Fields& h) { generator = read_generator(h, grid.nx, grid.ny); });
+  });
   placement.read(f);
   if (f.writing_schema()) return {};
   if (given == made)
@@ -265,19 +278,13 @@ HeightField read_height_field(Fields& f) {
 
 void read_friction_map(Fields& f, Surface& surface) {
   f.object("friction_map", "factors of the friction coefficients over x and y", [&](Fields& g) {
-    FrictionMap map;
-    map.between = static_cast<FrictionMap::Between>(
-        g.choice("between", 0, {"cells", "bilinear"},
-                 "each factor holds on its own rectangle, or they are interpolated"));
-    MapGenerator generator;
-    const bool made = g.object("generator", "instead of factors or a file",
-                               [&](Fields& h) { generator.read(h); });
-    if (made && !g.writing_schema()) map = generator.map;
-    if (!made || g.writing_schema()) read_sampled_map(g, map);
-    if (g.writing_schema()) return;
-    try {
-      surface.friction = friction_map(std::move(map));
-    } catch (const InputError& e) { throw g.error("", e.what()); }
+    g.definition("friction_map", [&](Fields& h) {
+      const FrictionMap map = read_map(h);
+      if (h.writing_schema()) return;
+      try {
+        surface.friction = friction_map(map);
+      } catch (const InputError& e) { throw h.error("", e.what()); }
+    });
   });
 }
 
