@@ -72,6 +72,19 @@ def outline(shape: dict[str, Any], R: np.ndarray, r: np.ndarray, axes: tuple[int
         s = (n @ R) * shape["semi_axes"]
         points = (s * shape["semi_axes"] / np.linalg.norm(s, axis=1)[:, None]) @ R.T
         return (r + points)[:, flat]
+    if kind == "height-field" and axes == (0, 2):
+        # From the side: the highest point over every x.
+        nx, ny = shape["points"]
+        k = np.arange(nx * ny)
+        grid = np.stack([shape["origin"][0] + k % nx * shape["spacing"][0],
+                         shape["origin"][1] + k // nx * shape["spacing"][1],
+                         np.asarray(shape["heights"], float)], axis=1) @ R.T + r
+        x, z = grid[:, 0].reshape(ny, nx), grid[:, 2].reshape(ny, nx)
+        top = np.argmax(z, axis=0)
+        i = np.arange(nx)
+        return np.stack([x[top, i], z[top, i]], axis=1)
+    if kind == "hull":
+        return hull((r + np.asarray(shape["vertices"]) @ R.T)[:, flat])
     if kind == "half-space":
         normal = R[flat, 2]
         if np.linalg.norm(normal) < 0.5:

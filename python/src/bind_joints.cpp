@@ -7,6 +7,8 @@
 
 #include "handles.h"
 #include "saltus/geometry/hull.h"
+#include "saltus/geometry/terrain.h"
+#include "saltus/io/mesh.h"
 #include "saltus/model/validate.h"
 
 namespace saltus::python {
@@ -164,6 +166,52 @@ void bind_joints(nb::module_& m) {
           "size"_a, "Edge lengths [m].")
       .def_prop_ro(
           "half_size", [](const Box& b) { return owned(Vec(b.half_size)); }, copied, "[m]");
+  nb::class_<HeightField>(m, "HeightField",
+                          "A surface over a regular grid, solid below; nothing beside the grid.")
+      .def(
+          "__init__",
+          [](HeightField* self, const ArrayLike& heights, const ArrayLike& spacing,
+             const std::optional<ArrayLike>& origin) {
+            const Mat z = matrix_of(heights, -1, -1, "heights");
+            const Vec step = vector_of(spacing, 2, "spacing");
+            const int nx = static_cast<int>(z.cols()), ny = static_cast<int>(z.rows());
+            Vec first(2);
+            first << -0.5 * (nx - 1) * step[0], -0.5 * (ny - 1) * step[1];
+            if (origin) first = vector_of(*origin, 2, "origin");
+            std::vector<double> rows;
+            for (int j = 0; j < ny; ++j)
+              for (int i = 0; i < nx; ++i) rows.push_back(z(j, i));
+            new (self) HeightField(
+                height_field(nx, ny, step[0], step[1], Vec2(first[0], first[1]), std::move(rows)));
+          },
+          "heights"_a, "spacing"_a, "origin"_a = nb::none(),
+          "heights[j, i] [m] lies at x = origin[0] + i spacing[0], y = origin[1] + j spacing[1]; "
+          "without an origin the grid is centred. Cells are cut along the diagonal from (i, j) to "
+          "(i + 1, j + 1).")
+      .def_prop_ro(
+          "heights",
+          [](const HeightField& h) {
+            const Terrain& t = *h.terrain;
+            Mat z(t.ny, t.nx);
+            for (int j = 0; j < t.ny; ++j)
+              for (int i = 0; i < t.nx; ++i) z(j, i) = t.at(i, j).z();
+            return owned(z);
+          },
+          copied, "[m]")
+      .def_prop_ro(
+          "spacing",
+          [](const HeightField& h) { return owned(Vec(Vec2(h.terrain->dx, h.terrain->dy))); },
+          copied, "[m]")
+      .def_prop_ro(
+          "origin", [](const HeightField& h) { return owned(Vec(h.terrain->origin)); }, copied,
+          "x and y of the first height [m]");
+  m.def(
+      "mesh",
+      [](const nb::object& path, double scale) {
+        require_positive(scale, "scale");
+        return hull_of(read_mesh(path_of(path, "path")), Vec3::Constant(scale));
+      },
+      "path"_a, "scale"_a = 1.0, "The convex hull of an STL or OBJ file, drawn as the mesh.");
   nb::class_<HalfSpace>(m, "HalfSpace", "The solid is z < 0 of its frame: ground, walls.")
       .def(nb::init<>());
   nb::class_<Peg>(m, "Peg", "An unbounded cylinder along z.")

@@ -1,9 +1,13 @@
 #include "saltus/analysis/feasible.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/error.h"
 #include "saltus/contact/rows.h"
+#include "saltus/contact/surface.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
 #include "saltus/impacts/chain.h"
@@ -101,6 +105,10 @@ std::vector<FeasibleCurve> feasible_curves(const Model& model, VecIn q, VecIn v,
                                            const std::vector<double>& restitutions, double reach,
                                            int samples) {
   check_impact_law(law, model, "impact");
+  if (const ContactShape* s = first_surface(model))
+    throw InputError("impact", fmt::format("expected surfaces without a friction map or a velocity "
+                                           "of their own, shape '{}' has one",
+                                           s->name));
   ImpactRows rows(model, q, v);
   const double fastest = rows.rows.gamma_S.head(rows.rows.rows).lpNorm<Eigen::Infinity>();
   if (!(reach > 0)) reach = 4 * fastest;

@@ -5,6 +5,7 @@
 
 #include "saltus/contact/elements.h"
 #include "saltus/contact/rows.h"
+#include "saltus/contact/surface.h"
 #include "saltus/dynamics/kinematics.h"
 
 namespace saltus {
@@ -24,7 +25,7 @@ void Assembly::grow(int needed) {
   const int capacity = std::max(needed, 2 * static_cast<int>(b.size()));
   wrench_a.conservativeResize(6, capacity);
   wrench_b.conservativeResize(6, capacity);
-  for (Vec* x : {&b, &restitution, &gamma_S, &Lambda}) x->conservativeResize(capacity);
+  for (Vec* x : {&b, &restitution, &gamma_S, &drift, &Lambda}) x->conservativeResize(capacity);
 }
 
 void Assembly::clear() {
@@ -42,6 +43,7 @@ int Assembly::open(const Law& law, const BlockSource& from, double compliance, d
   rows += n;
   b.segment(row, n).setZero();
   restitution.segment(row, n).setZero();
+  drift.segment(row, n).setZero();
   Lambda.segment(row, n).setZero();
   return row;
 }
@@ -282,10 +284,14 @@ struct Assembler {
     c.Lambda.fill(0);
     const ContactImpulse* last = find_contact(state, c.key);
     if (c.point.gap > closed_gap && !(last && last->Lambda[0] > 0)) return;
-    const Law law = law_of(model.contact_laws[c.law]);
+    Law law = law_of(model.contact_laws[c.law]);
     const int n = rows_of(law);
-    if (n > 1) c.tangent = tangent_of(model, w, c);
+    if (n > 1) {
+      c.tangent = tangent_of(model, w, c);
+      scale_friction(law, friction_share(model, w, c));
+    }
     const int row = open_contact(model, w, k, c, law, out);
+    if (n > 1) set_drift(model, w, c, row, out);
     if (last)
       for (int i = 0; i < n; ++i) out.Lambda[row + i] = last->Lambda[i];
   }
@@ -311,7 +317,7 @@ struct Assembler {
     const SlipRows slip = slip_rows(k.law);
     if (slip.count == 0) return;
     if (last_mode(out.source[block]) == Mode::stick ||
-        out.gamma_S.segment(k.row + slip.first, slip.count).norm() <= resting_speed)
+        (out.gamma_S + out.drift).segment(k.row + slip.first, slip.count).norm() <= resting_speed)
       return;
     out.sliding.push_back({block, k.law});
     scale_friction(k.law, share);
@@ -325,7 +331,8 @@ void set_restitution(const ContactLaw& law, const Block& k, Assembly& out) {
   if (!(out.gamma_S[k.row] < 0)) return;
   out.restitution[k.row] = law.restitution * out.gamma_S[k.row];
   for (int r = 1; r < std::min(k.rows, 3); ++r)
-    out.restitution[k.row + r] = law.tangential_restitution * out.gamma_S[k.row + r];
+    out.restitution[k.row + r] =
+        law.tangential_restitution * (out.gamma_S[k.row + r] + out.drift[k.row + r]);
 }
 
 void assemble(const Model& model, const State& state, const std::vector<CoordinateTerms>& terms,

@@ -47,6 +47,7 @@ struct Assembly {
   Vec b;                      // offset: xi = gamma + b + C Lambda
   Vec restitution;            // eps min(gamma_S, 0), apart from b
   Vec gamma_S;                // rate of the row at the start velocity
+  Vec drift;                  // of belts: the slip is gamma + drift; part of b
   Vec Lambda;                 // warm start, solution
   Vec rate_start;             // W(q_S)' v_S of cuts and runners, as in State::Lambda; input
   Vec steering;               // angle of each runner at the mid-point [rad]; input

@@ -91,7 +91,7 @@ void IslandProblem::reserve(int row_count) {
   if (Lambda.size() >= row_count) return;
   const auto have = static_cast<int>(Lambda.size());
   const int n = std::max({row_count, have + have / 2, 32});
-  for (Vec* x : {&Lambda, &restitution, &gamma_S, &xi}) x->setZero(n);
+  for (Vec* x : {&Lambda, &restitution, &gamma_S, &drift, &xi}) x->setZero(n);
 }
 
 namespace {
@@ -121,6 +121,7 @@ struct Former {
       out.Lambda.segment(row, k.rows) = from.Lambda.segment(k.row, k.rows);
       out.restitution.segment(row, k.rows) = from.restitution.segment(k.row, k.rows);
       out.gamma_S.segment(row, k.rows) = from.gamma_S.segment(k.row, k.rows);
+      out.drift.segment(row, k.rows) = from.drift.segment(k.row, k.rows);
       row += k.rows;
     }
   }

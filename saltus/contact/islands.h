@@ -74,8 +74,8 @@ struct IslandProblem {
   SparseScratch sparse_work;
 
   int rows = 0;
-  Vec Lambda, restitution, gamma_S;  // rows
-  std::vector<char> is_contact;      // per block
+  Vec Lambda, restitution, gamma_S, drift;  // rows
+  std::vector<char> is_contact;             // per block
   // Per block: mu_d / mu_s, e_n, and P1's mu_f where it was computed.
   std::vector<double> dynamic, rebound, feasible;
   bool at_impact = false;                  // the rows of an impact, not of a step with its forces

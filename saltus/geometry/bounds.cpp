@@ -4,6 +4,7 @@
 
 #include "saltus/geometry/contact_points.h"
 #include "saltus/geometry/hull.h"
+#include "saltus/geometry/terrain.h"
 
 namespace saltus {
 
@@ -37,6 +38,12 @@ struct Bounds {
   }
   Aabb operator()(const Ellipsoid& s) const {
     return around(X.r, (X.R * s.semi_axes.asDiagonal()).rowwise().norm());
+  }
+  Aabb operator()(const HeightField& s) const {
+    const Terrain& t = *s.terrain;
+    const Vec3 low(t.origin.x(), t.origin.y(), t.low - t.thickness()),
+        high(t.origin.x() + t.width(), t.origin.y() + t.depth(), t.high);
+    return around(X * Vec3(0.5 * (low + high)), X.R.cwiseAbs() * Vec3(0.5 * (high - low)));
   }
   Aabb operator()(const HalfSpace&) const { return around(Vec3::Zero(), Vec3::Constant(infinity)); }
   Aabb operator()(const Peg& s) const {

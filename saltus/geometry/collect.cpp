@@ -8,6 +8,60 @@
 namespace saltus {
 
 thread_local std::vector<ContactPoint> Collector::points_;
+thread_local std::vector<ContactPoint> Collector::before_;
+
+namespace {
+
+constexpr double touching = 1e-7;  // gaps up to it carry load: corrected ones are smaller [m]
+
+// The deepest first, then always the farthest from those chosen, until `most` of the first `count`
+// points are in front.
+void spread(std::vector<ContactPoint>& p, int count, int most) {
+  constexpr double clearly = 1 + 1e-6;  // ties go to the lower feature, whatever the rounding
+  int deepest = 0;
+  for (int i = 1; i < count; ++i)
+    if (p[i].gap < p[deepest].gap - 1e-9) deepest = i;
+  std::swap(p[0], p[deepest]);
+  for (int k = 1; k < most; ++k) {
+    int best = k;
+    double farthest = -1;
+    for (int i = k; i < count; ++i) {
+      double distance = std::numeric_limits<double>::infinity();
+      for (int j = 0; j < k; ++j)
+        distance = std::min(distance, (p[i].on_a - p[j].on_a).squaredNorm());
+      if (distance > farthest * clearly) {
+        farthest = distance;
+        best = i;
+      }
+    }
+    std::swap(p[k], p[best]);
+  }
+}
+
+}  // namespace
+
+bool Collector::any_near(std::size_t first, const Vec3& p, double tolerance) const {
+  return std::any_of(
+      points_.begin() + static_cast<std::ptrdiff_t>(first), points_.end(),
+      [&](const ContactPoint& q) { return (q.on_a - p).squaredNorm() <= tolerance * tolerance; });
+}
+
+void Collector::begin_part(std::int64_t first, std::int64_t stride) {
+  std::swap(points_, before_);
+  points_.clear();
+  first_ = first;
+  stride_ = stride;
+}
+
+void Collector::join_part() {
+  for (ContactPoint p : points_) {
+    p.feature = static_cast<int>((first_ + stride_ * p.feature) & 0x7fffffff);
+    if (std::none_of(before_.begin(), before_.end(),
+                     [&](const ContactPoint& q) { return q.feature == p.feature; }))
+      before_.push_back(p);
+  }
+  std::swap(points_, before_);
+}
 
 double Collector::least_gap() const {
   double least = std::numeric_limits<double>::infinity();
@@ -43,25 +97,15 @@ void Collector::write(const SE3& X, bool swapped, Manifold& out) {
   const int count = static_cast<int>(p.size());
   out.count = std::min(count, max_features);
   if (count > max_features) {
-    constexpr double clearly = 1 + 1e-6;  // ties go to the lower feature, whatever the rounding
-    std::size_t deepest = 0;
-    for (std::size_t i = 1; i < p.size(); ++i)
-      if (p[i].gap < p[deepest].gap - 1e-9) deepest = i;
-    std::swap(p[0], p[deepest]);
-    for (int k = 1; k < max_features; ++k) {
-      int best = k;
-      double farthest = -1;
-      for (int i = k; i < count; ++i) {
-        double distance = std::numeric_limits<double>::infinity();
-        for (int j = 0; j < k; ++j)
-          distance = std::min(distance, (p[i].on_a - p[j].on_a).squaredNorm());
-        if (distance > farthest * clearly) {
-          farthest = distance;
-          best = i;
-        }
-      }
-      std::swap(p[k], p[best]);
-    }
+    // Those that touch come first, in the order of their features; then the nearest.
+    const auto rank = [](const ContactPoint& x) { return std::max(x.gap, touching); };
+    if (closed_first_)
+      std::sort(p.begin(), p.end(), [&](const ContactPoint& x, const ContactPoint& y) {
+        return rank(x) != rank(y) ? rank(x) < rank(y) : x.feature < y.feature;
+      });
+    int closed = count;
+    while (closed_first_ && closed > 0 && p[closed - 1].gap > touching) --closed;
+    if (closed >= max_features) spread(p, closed, max_features);
     std::sort(p.begin(), p.begin() + max_features, by_feature);
   }
   for (int i = 0; i < out.count; ++i) {

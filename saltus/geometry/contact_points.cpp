@@ -6,6 +6,7 @@
 
 #include "saltus/geometry/cylinder.h"
 #include "saltus/geometry/ellipsoid.h"
+#include "saltus/geometry/height_contact.h"
 #include "saltus/geometry/polytope.h"
 #include "saltus/geometry/segments.h"
 
@@ -149,6 +150,30 @@ struct Pair {
   }
   bool operator()(const Cylinder& a, const Cylinder& b) const {
     if (out) cylinder_cylinder_points(place(a, SE3()), place(b, b_in_a()), *out);
+    return true;
+  }
+
+  // --- height fields, in the frame of a
+  bool operator()(const HeightField& a, const Sphere& b) const {
+    if (out) terrain_ball_points(*a.terrain, b_in_a().r, b.radius, *out);
+    return true;
+  }
+  bool operator()(const HeightField& a, const Capsule& b) const {
+    if (!out) return true;
+    if (!(b.half_length > 0)) return (*this)(a, Sphere{b.radius});
+    terrain_capsule_points(*a.terrain, core(b, b_in_a()), b.radius, *out);
+    return true;
+  }
+  bool operator()(const HeightField& a, const Polytope auto& b) const {
+    if (out) terrain_polytope_points(*a.terrain, placed(b, b_in_a(), second()), *out);
+    return true;
+  }
+  bool operator()(const HeightField& a, const Cylinder& b) const {
+    if (out) terrain_cylinder_points(*a.terrain, place(b, b_in_a()), bounds(b, b_in_a()), *out);
+    return true;
+  }
+  bool operator()(const HeightField& a, const Ellipsoid& b) const {
+    if (out) terrain_ellipsoid_points(*a.terrain, b, b_in_a(), *out);
     return true;
   }
 

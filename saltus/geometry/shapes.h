@@ -30,10 +30,17 @@ struct Ellipsoid {  // an ellipse in the plane
   static constexpr std::string_view name = "ellipsoid";
   Vec3 semi_axes = Vec3::Zero();  // along x, y, z [m]
 };
-struct Hull;         // vertices, faces, edges: hull.h
-struct ConvexHull {  // of points; made by convex_hull (hull.h), and cheap to copy
+struct TriangleMesh;  // mesh.h
+struct Hull;          // vertices, faces, edges: hull.h
+struct ConvexHull {   // of points; made by convex_hull (hull.h), and cheap to copy
   static constexpr std::string_view name = "hull";
-  std::shared_ptr<const Hull> hull;  // never null in a model
+  std::shared_ptr<const Hull> hull;             // never null in a model
+  std::shared_ptr<const TriangleMesh> drawn{};  // the mesh it is the hull of, for viewers; or null
+};
+struct Terrain;       // a surface over a regular grid: terrain.h
+struct HeightField {  // solid below the surface; nothing beside the grid; cheap to copy
+  static constexpr std::string_view name = "height-field";
+  std::shared_ptr<const Terrain> terrain;  // never null in a model; made by terrain()
 };
 struct HalfSpace {  // the solid is z < 0; outward normal +z: ground, walls
   static constexpr std::string_view name = "half-space";
@@ -43,7 +50,8 @@ struct Peg {  // an unbounded cylinder, axis z: a circle in the plane
   double radius = 0;  // L_H [m]
 };
 
-using Shape = std::variant<Sphere, Capsule, Box, HalfSpace, Peg, Cylinder, ConvexHull, Ellipsoid>;
+using Shape = std::variant<Sphere, Capsule, Box, HalfSpace, Peg, Cylinder, ConvexHull, Ellipsoid,
+                           HeightField>;
 
 [[nodiscard]] std::string_view name_of(const Shape& shape);
 

@@ -60,7 +60,8 @@ WorkOfContacts work_of_contacts(const IslandProblem& a, VecIn L0, VecIn Le, VecI
     const Block& k = a.blocks()[i];
     for (int r = k.row; r < k.row + k.rows; ++r) {
       const double L = L0[r], dL = Le[r] - L0[r];
-      const double g = 0.5 * (a.gamma_S[r] + (dense ? 0 : g0[r]));
+      // Against a belt, which brings energy of its own.
+      const double g = 0.5 * (a.gamma_S[r] + (dense ? 0 : g0[r])) + a.drift[r];
       const double dg = dense ? 0 : 0.5 * (ge[r] - g0[r]);
       w.c0 += L * g;
       w.c1 += L * dg + dL * g;
@@ -294,6 +295,13 @@ bool is_dense(const ImpactLaw& law) {
 }
 
 void check_impact_law(const ImpactLaw& law, const Model& model, const std::string& path) {
+  const bool knows_belts =
+      std::holds_alternative<CappedImpact>(law) || std::holds_alternative<NewtonImpact>(law);
+  for (const ContactShape& s : model.shapes)
+    require(knows_belts || s.surface.velocity.isZero(0), path,
+            fmt::format("expected the law energy-capped or newton: the surface of shape '{}' has a "
+                        "velocity of its own",
+                        s.name));
   if (const auto* moreau = std::get_if<MoreauImpact>(&law)) {
     require(moreau->restitution <= 1, path + ".restitution",
             fmt::format("expected a number in [0, 1], got {}", moreau->restitution));

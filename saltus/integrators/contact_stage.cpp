@@ -153,7 +153,8 @@ bool Stepper::slip_ends(int block) const {
   const SlipRows slip = slip_rows(k.law);
   double along = 0;
   for (int r = k.row + slip.first; r < k.row + slip.first + slip.count; ++r)
-    along += p.gamma_S[r] * p.rate(r, p.source[block], w.twists, w.v_E);
+    along +=
+        (p.gamma_S[r] + p.drift[r]) * (p.rate(r, p.source[block], w.twists, w.v_E) + p.drift[r]);
   return along <= 0;
 }
 

@@ -15,7 +15,7 @@ void Stepper::block_work(StepReport& report) {
     const Block& k = p.blocks[b];
     const BlockSource& from = p.source[b];
     double work[3] = {0, 0, 0};
-    double sum = 0, mean = 0;
+    double sum = 0, mean = 0, belt = 0;
     for (int i = 0; i < k.rows; ++i) {
       const int r = k.row + i;
       const double explicit_part =
@@ -24,10 +24,12 @@ void Stepper::block_work(StepReport& report) {
       const double one = (p.Lambda[r] + explicit_part) * mean;
       if (i < 3) work[i] = one;
       sum += one;
+      belt -= p.Lambda[r] * p.drift[r];
     }
     if (from.contact >= 0 || from.gap) {
       e.contacts += work[0];
-      e.friction += sum - work[0];
+      e.friction += sum - work[0] - belt;  // Lambda_T . slip: what is lost
+      e.prescribed += belt;                // and what the drive of the surface gives
       continue;
     }
     switch (m.slots[from.slot].kind) {

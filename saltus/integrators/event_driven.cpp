@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/error.h"
+#include "saltus/contact/surface.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
@@ -13,6 +15,19 @@
 namespace saltus {
 
 namespace {
+
+// Accelerations along a kept contact are found by moving it on, which must not end its feature;
+// facets of a height field end at their sides. Empty: the contact has no height field.
+std::string left_facet(const Model& m, const Element& e) {
+  if (!e.is_contact()) return "";
+  const bool field = std::holds_alternative<HeightField>(m.shapes[e.key.a].shape) ||
+                     std::holds_alternative<HeightField>(m.shapes[e.key.b].shape);
+  if (!field) return "";
+  return fmt::format(
+      "{} moves off a facet of the height field: event-driven can follow contacts "
+      "within facets and impacts, rolling or sliding over bends needs time stepping",
+      m.name_of(e.place()));
+}
 
 constexpr double safety = 0.9, least_factor = 0.2, most_factor = 6;
 // A step below this share of the time scale, or of the time itself, makes no progress.
@@ -61,6 +76,11 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
       islands_(model),
       wrenches_(model.bodies.size(), Vec6::Zero()),
       energy_state_(make_state(model)) {
+  if (const ContactShape* s = first_surface(model))
+    throw InputError(fmt::format(
+        "expected time stepping: the event-driven integrator knows no friction map and no surface "
+        "velocity, shape '{}' has one",
+        s->name));
   mass_.resize(forest_shape(model));
   const int n = 2 * model.nv + powers;
   rk_.resize(n);
@@ -316,6 +336,9 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
       h *= std::isfinite(error) ? std::min(factor, 0.8) : 0.25;
       if (h > least) continue;
       if (sample_.lost >= 0) {
+        if (const std::string left = left_facet(model_, mode_.elements[sample_.lost]);
+            !left.empty())
+          return fail(report, left);
         ++report.events;
         return resolve_event({{Cause::feature, mode_.elements[sample_.lost].place(), 0}}, report);
       }

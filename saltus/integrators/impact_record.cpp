@@ -67,11 +67,12 @@ void add_block(const Model& model, const Assembly& rows, int block, const Place&
   for (int i = 0; i < k.rows; ++i) {
     const int r = k.row + i;
     const double after = rows.rate(r, source, raw.twists, raw.v);
-    const double work = Lambda[i] * 0.5 * (rows.gamma_S[r] + after);
+    const double work = Lambda[i] * (0.5 * (rows.gamma_S[r] + after) + rows.drift[r]);
     (i == 0 ? part.work_normal : part.work_tangential) += work;
+    record.drives -= Lambda[i] * rows.drift[r];  // of a belt
     if (i > 2) continue;
-    part.before[i] = rows.gamma_S[r];
-    part.after[i] = rows.rate(r, source, end.twists, end.v);
+    part.before[i] = rows.gamma_S[r] + rows.drift[r];
+    part.after[i] = rows.rate(r, source, end.twists, end.v) + rows.drift[r];
     part.impulse[i] = Lambda[i];
   }
   const double sum = part.work_normal + part.work_tangential;

@@ -138,7 +138,9 @@ Document Document::from_file(const std::string& path) {
   std::ostringstream text;
   text << in.rdbuf();
   if (in.bad()) throw refuse(EIO);
-  return from_text(text.str(), path);
+  Document document = from_text(text.str(), path);
+  document.folder_ = std::filesystem::absolute(path).parent_path().string();
+  return document;
 }
 
 Document Document::from_text(const std::string& text, const std::string& name) {
@@ -215,6 +217,11 @@ std::string Document::effective_text() const {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
   return text + "\n" + out.c_str() + "\n";
+}
+
+std::string Document::resolve(const std::string& file) const {
+  names_files_ = true;
+  return (std::filesystem::path(folder_) / file).lexically_normal().string();
 }
 
 std::string Document::where(const std::string& path) const {

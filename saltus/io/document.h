@@ -24,6 +24,12 @@ class Document {
   // The text as it was read, and the document with its overrides as text.
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] std::string effective_text() const;
+  // Where files that the document names are looked for: its own folder, or that of the scene a run
+  // was made from.
+  [[nodiscard]] std::string resolve(const std::string& file) const;
+  void set_folder(const std::string& folder) { folder_ = folder; }
+  // The folder, absolute, if a file was asked for; else empty.
+  [[nodiscard]] std::string folder_of_files() const { return names_files_ ? folder_ : ""; }
   // "file:12: path" of a value, or the override that put it there; the nearest parent that exists.
   [[nodiscard]] std::string where(const std::string& path) const;
   [[nodiscard]] InputError error(const std::string& path, const std::string& message) const;
@@ -31,7 +37,8 @@ class Document {
  private:
   [[nodiscard]] std::string opened_by(const std::string& section) const;
 
-  std::string name_, text_;
+  std::string name_, text_, folder_;
+  mutable bool names_files_ = false;
   YAML::Node root_;
   std::vector<std::pair<std::string, std::string>> overrides_;  // normalised path, assignment
 };

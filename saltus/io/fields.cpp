@@ -238,6 +238,36 @@ void Fields::numbers(const char* key, std::vector<double>& x, const char* unit, 
   number_or_list(key, x, unit, about, 1, 1000000);
 }
 
+void Fields::rows(const char* key, std::vector<std::vector<double>>& x, const char* unit,
+                  const char* about, std::size_t least) {
+  if (schema_) {
+    const Json row = {{"type", "array"}, {"items", number_schema(unit, {})}, {"minItems", least}};
+    return describe(key, {{"type", "array"}, {"items", row}, {"minItems", least}}, about);
+  }
+  const auto node = take(key);
+  if (!node.IsDefined()) return;
+  x.clear();
+  if (!node.IsSequence() || node.size() < least)
+    throw error(key, fmt::format("expected a list of at least {} rows", least));
+  for (std::size_t j = 0; j < node.size(); ++j) {
+    const std::string row = fmt::format("{}[{}]", at(key), j);
+    const std::size_t width = j == 0 ? std::max(least, node[0].size()) : x[0].size();
+    if (!node[j].IsSequence() || node[j].size() != width)
+      throw document_->error(
+          row, fmt::format("expected a row of {} numbers, got {}", width,
+                           node[j].IsSequence() ? fmt::format("{}", node[j].size()) : "no list"));
+    std::vector<double>& to = x.emplace_back();
+    for (std::size_t i = 0; i < width; ++i)
+      to.push_back(read_number(node[j][i], fmt::format("{}[{}]", row, i), unit, {}));
+  }
+}
+
+void Fields::file(const char* key, std::string& path, const char* about) {
+  std::string name;
+  text(key, name, about);
+  if (!name.empty()) path = document_->resolve(name);
+}
+
 void Fields::vec3(const char* key, Vec3& x, const char* unit, const char* about) {
   std::vector<double> values{x.x(), x.y(), x.z()};
   number_or_list(key, values, unit, about, 3, 3);

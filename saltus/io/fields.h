@@ -35,6 +35,11 @@ class Fields {
   void text(const char* key, std::string& x, const char* about);
   void texts(const char* key, std::vector<std::string>& x, const char* about);
   void numbers(const char* key, std::vector<double>& x, const char* unit, const char* about);
+  // A list of rows of equal length.
+  void rows(const char* key, std::vector<std::vector<double>>& x, const char* unit,
+            const char* about, std::size_t least);
+  // The name of a file, looked for from the document's folder.
+  void file(const char* key, std::string& path, const char* about);
   void vec3(const char* key, Vec3& x, const char* unit, const char* about);
   // A number, or a list of `least` to `most` numbers.
   void number_or_list(const char* key, std::vector<double>& x, const char* unit, const char* about,

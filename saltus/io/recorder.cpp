@@ -4,7 +4,10 @@
 
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
+#include "saltus/geometry/friction_map.h"
 #include "saltus/geometry/hull.h"
+#include "saltus/geometry/mesh.h"
+#include "saltus/geometry/terrain.h"
 #include "saltus/io/run_header.h"
 #include "saltus/io/run_rows.h"
 
@@ -88,6 +91,22 @@ std::vector<TableSpec> mode_tables() {
             {"member_end", Type::i64, 1, "", "end of its rows in members"}}}};
 }
 
+Json mesh_json(const TriangleMesh& mesh) {
+  Json vertices = Json::array(), triangles = Json::array();
+  for (const Vec3& v : mesh.vertices) vertices.push_back({v.x(), v.y(), v.z()});
+  for (const auto& t : mesh.triangles)
+    for (const int i : t) triangles.push_back(i);
+  return {{"vertices", vertices}, {"triangles", triangles}};
+}
+
+Json map_json(const FrictionMap& map) {
+  return {{"points", {map.nx, map.ny}},
+          {"spacing", {map.dx, map.dy}},
+          {"origin", {map.origin.x(), map.origin.y()}},
+          {"bilinear", map.between == FrictionMap::Between::bilinear},
+          {"factors", map.factors}};
+}
+
 Json shape_json(const ContactShape& s) {
   Json j = {{"name", s.name}, {"body", s.body.value}, {"type", name_of(s.shape)}};
   const Quat p(s.frame.R);
@@ -106,7 +125,19 @@ Json shape_json(const ContactShape& s) {
     j["vertices"] = Json::array();
     for (const Vec3& v : x->hull->vertices) j["vertices"].push_back({v.x(), v.y(), v.z()});
     j["triangles"] = x->hull->triangles();  // three vertices each
+    if (x->drawn) j["mesh"] = mesh_json(*x->drawn);
   }
+  if (const auto* x = std::get_if<HeightField>(&s.shape)) {
+    const Terrain& t = *x->terrain;
+    j["points"] = {t.nx, t.ny};
+    j["spacing"] = {t.dx, t.dy};
+    j["origin"] = {t.origin.x(), t.origin.y()};
+    j["heights"] = t.heights;  // row by row, x runs fastest
+  }
+  if (s.surface.friction) j["friction_map"] = map_json(*s.surface.friction);
+  if (!s.surface.velocity.isZero(0))
+    j["surface_velocity"] = {s.surface.velocity.x(), s.surface.velocity.y(),
+                             s.surface.velocity.z()};
   if (const auto* x = std::get_if<Ellipsoid>(&s.shape))
     j["semi_axes"] = {x->semi_axes.x(), x->semi_axes.y(), x->semi_axes.z()};
   if (const auto* x = std::get_if<Box>(&s.shape))
@@ -121,6 +152,8 @@ Json header_json(const Scene& scene, const System& system) {
   j["description"] = scene.description;
   j["dt"] = scene.integrator.dt;
   j["end"] = scene.end;
+  if (const std::string folder = scene.document->folder_of_files(); !folder.empty())
+    j["folder"] = folder;  // of the files the scene names
   j["planar"] = m.planar;
   j["gravity"] = {m.gravity.x(), m.gravity.y(), m.gravity.z()};
   j["nq"] = m.nq;

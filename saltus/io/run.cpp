@@ -445,7 +445,11 @@ RunResult run(const Scene& scene, const RunOptions& options) {
 
 Scene scene_of_run(const std::string& path) {
   const RunReader reader(path);
-  return read_scene(Document::from_text(reader.scene(), path));
+  Document document = Document::from_text(reader.scene(), path);
+  const auto header = nlohmann::json::parse(reader.header(), nullptr, false);
+  if (header.is_object() && header.contains("folder") && header["folder"].is_string())
+    document.set_folder(header["folder"].get<std::string>());
+  return read_scene(document);
 }
 
 }  // namespace saltus

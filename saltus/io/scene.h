@@ -22,6 +22,7 @@ struct ShapeScene {
   std::string name, body = "world";
   SE3 frame;
   Shape shape = Sphere{};
+  Surface surface;
 };
 
 struct BodyScene {

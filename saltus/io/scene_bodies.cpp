@@ -194,6 +194,8 @@ void read_frame(Fields& f, const char* key, SE3& frame, const char* about) {
 void read_shape(Fields& f, ShapeScene& s) {
   f.text("name", s.name, "default: the body's name");
   read_frame(f, "at", s.frame, "the shape's frame in the body");
+  f.vec3("surface_velocity", s.surface.velocity, "m/s",
+         "of the surface against the shape, in its frame: a conveyor belt");
   f.forms("type", {{"sphere",
                     [&](Fields& g) {
                       Sphere x;
@@ -234,7 +236,17 @@ void read_shape(Fields& f, ShapeScene& s) {
                     }},
                    {"point", [&](Fields&) { s.shape = Sphere{}; }},
                    {"hull", [&](Fields& g) { s.shape = read_hull(g); }},
-                   {"half-space", [&](Fields&) { s.shape = HalfSpace{}; }},
+                   {"half-space",
+                    [&](Fields& g) {
+                      s.shape = HalfSpace{};
+                      read_friction_map(g, s.surface);
+                    }},
+                   {"height-field",
+                    [&](Fields& g) {
+                      s.shape = read_height_field(g);
+                      read_friction_map(g, s.surface);
+                    }},
+                   {"mesh", [&](Fields& g) { s.shape = read_mesh_shape(g); }},
                    {"peg", [&](Fields& g) {
                       Peg x;
                       g.required().number("radius", x.radius, "m",

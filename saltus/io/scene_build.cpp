@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "saltus/contact/elements.h"
+#include "saltus/contact/surface.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
@@ -68,7 +69,7 @@ struct SystemBuilder {
   void add_shape(const ShapeScene& s, const std::string& path) {
     if (!shape_names.insert(s.name).second)
       throw error(path + ".name", fmt::format("the shape name '{}' is taken", s.name));
-    builder.shape(s.name, s.body, s.frame, s.shape);
+    builder.shape(s.name, s.body, s.frame, s.shape, s.surface);
     shapes.push_back({s.name, s.body});
   }
 
@@ -445,6 +446,11 @@ struct SystemBuilder {
       add_elements();
       system.model = builder.build();
       check_impact_law(scene.integrator.impact, system.model, "integrator.impact");
+      if (const ContactShape* s = scene.events ? first_surface(system.model) : nullptr)
+        throw error("integrator",
+                    fmt::format("expected time stepping: event-driven knows no friction map and no "
+                                "surface_velocity, shape '{}' has one",
+                                s->name));
       add_actuation();
     } catch (const InputError& e) {
       if (e.path().empty() && std::string(e.what()).rfind(scene.document->name(), 0) == 0) throw;

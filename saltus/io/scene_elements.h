@@ -11,6 +11,10 @@ void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, cons
 void read_body(Fields& f, BodyScene& body);
 void read_loop(Fields& f, LoopScene& loop);
 void read_shape(Fields& f, ShapeScene& shape);
+// Of half-spaces and height fields; of all shapes.
+void read_friction_map(Fields& f, Surface& surface);
+[[nodiscard]] HeightField read_height_field(Fields& f);
+[[nodiscard]] ConvexHull read_mesh_shape(Fields& f);
 void read_contact(Fields& f, ContactScene& contact);
 void read_support(Fields& f, SupportScene& support);
 void read_motor(Fields& f, MotorScene& motor);

@@ -85,12 +85,13 @@ ModelBuilder& ModelBuilder::added_inertia(const std::string& body, const Mat6& i
 }
 
 ModelBuilder& ModelBuilder::shape(const std::string& name, const std::string& body,
-                                  const SE3& frame, const Shape& shape) {
+                                  const SE3& frame, const Shape& shape, const Surface& surface) {
   const std::string path = fmt::format("shapes[{}]", shapes_.size());
   require(shape_names_.insert(name).second, path, fmt::format("the name '{}' is taken", name));
   check_frame(frame, path + ".frame");
   check_shape(shape, path);
-  shapes_.push_back({name, body, frame, shape});
+  check_surface(shape, surface, path);
+  shapes_.push_back({name, body, frame, shape, surface});
   return *this;
 }
 
@@ -322,7 +323,7 @@ void ModelBuilder::add_shapes(Model& model) const {
     const auto& s = shapes_[i];
     BodyIndex body = world;
     if (s.body != "world") body = named_body(model, s.body, fmt::format("shapes[{}].body", i));
-    model.shapes.push_back({s.name, body, s.frame, s.shape});
+    model.shapes.push_back({s.name, body, s.frame, s.shape, 0, s.surface});
   }
 }
 

@@ -36,7 +36,7 @@ class ModelBuilder {
   // Adds a fluid's added mass (or any symmetric 6 x 6) to a body.
   ModelBuilder& added_inertia(const std::string& body, const Mat6& inertia);
   ModelBuilder& shape(const std::string& name, const std::string& body, const SE3& frame,
-                      const Shape& shape);
+                      const Shape& shape, const Surface& surface = {});
   ModelBuilder& contact(const std::string& shape_a, const std::string& shape_b,
                         const ContactLaw& law);
   // Every shape of `a` with every shape of `b`, save those of one body. Where several laws name
@@ -71,6 +71,7 @@ class ModelBuilder {
     std::string name, body;
     SE3 frame;
     Shape shape;
+    Surface surface;
   };
   struct ContactSpec {
     std::vector<std::string> a, b;

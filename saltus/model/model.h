@@ -9,6 +9,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -79,12 +80,21 @@ struct Coordinate {
   JointDof dof;
 };
 
+struct FrictionMap;  // geometry/friction_map.h
+
+// What a shape's surface adds to the laws it meets others under.
+struct Surface {
+  Vec3 velocity = Vec3::Zero();  // of the surface against the shape, in its frame: a belt [m/s]
+  std::shared_ptr<const FrictionMap> friction;  // multiplies the coefficients; null: 1 everywhere
+};
+
 struct ContactShape {
   std::string name;
   BodyIndex body = world;
   SE3 frame;  // in the body
   Shape shape;
   int group = 0;  // shapes of a group meet the same others under the same laws
+  Surface surface;
 };
 
 // Whose axes carry mu1 and mu2: those of shape a, or of shape b.

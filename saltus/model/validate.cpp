@@ -79,10 +79,20 @@ void check_shape(const Shape& shape, const std::string& path) {
   }
   if (const auto* s = std::get_if<ConvexHull>(&shape))
     require(s->hull != nullptr, path, "expected a hull made by convex_hull");
+  if (const auto* s = std::get_if<HeightField>(&shape))
+    require(s->terrain != nullptr, path, "expected a height field made by height_field");
   if (const auto* s = std::get_if<Ellipsoid>(&shape))
     for (const double x : s->semi_axes) size(x, false, "semi_axes");
   if (const auto* s = std::get_if<Box>(&shape))
     for (const double x : s->half_size) size(x, false, "half_size");
+}
+
+void check_surface(const Shape& shape, const Surface& surface, const std::string& path) {
+  require(surface.velocity.allFinite(), path + ".surface_velocity", "expected finite numbers");
+  require(!surface.friction || std::holds_alternative<HeightField>(shape) ||
+              std::holds_alternative<HalfSpace>(shape),
+          path + ".friction_map",
+          fmt::format("expected a half-space or a height field, got a {}", name_of(shape)));
 }
 
 void check_friction(double mu1, double mu2, double mu_back, SlipRule rule,

@@ -16,6 +16,15 @@ export interface Table {
 /** x y z [m], then the quaternion w x y z. */
 export type Pose = [number, number, number, number, number, number, number];
 
+/** Factors of friction over x and y: of cells, or between nodes. */
+export interface FrictionMap {
+  points: [number, number];
+  spacing: [number, number]; // [m]
+  origin: [number, number]; // corner of the first cell, or first node [m]
+  bilinear: boolean;
+  factors: number[]; // row by row, x runs fastest
+}
+
 export interface Shape {
   name: string;
   body: number; // -1: the world
@@ -27,6 +36,13 @@ export interface Shape {
   semi_axes?: [number, number, number]; // of an ellipsoid [m]
   vertices?: [number, number, number][]; // of a hull [m]
   triangles?: number[]; // three vertices each
+  mesh?: { vertices: [number, number, number][]; triangles: number[] }; // what a hull is drawn as
+  points?: [number, number]; // of a height field: heights along x and y
+  spacing?: [number, number]; // [m]
+  origin?: [number, number]; // x and y of the first height [m]
+  heights?: number[]; // row by row, x runs fastest [m]
+  friction_map?: FrictionMap;
+  surface_velocity?: [number, number, number]; // [m/s]
 }
 
 type Triple = [number, number, number];

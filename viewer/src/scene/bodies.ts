@@ -61,7 +61,9 @@ export class Bodies {
     const kinds = new Map<string, Shape[]>();
     for (const shape of movingShapes(header, 0.06 * size, pointRadius(header, size))) {
       const { type, radius, half_length, half_size, semi_axes, vertices } = shape;
-      const key = JSON.stringify([type, radius, half_length, half_size, semi_axes, vertices]);
+      // Those given by very many numbers are each their own kind.
+      const own = shape.heights || shape.mesh ? shape.name : "";
+      const key = JSON.stringify([type, radius, half_length, half_size, semi_axes, vertices, own]);
       kinds.set(key, [...(kinds.get(key) ?? []), shape]);
     }
     const detail = detailFor(header.bodies.length);
@@ -105,6 +107,7 @@ export class Bodies {
       opacity,
       depthWrite: opacity === 1,
       vertexColors: geometry.hasAttribute("color"),
+      side: shapes[0]!.heights || shapes[0]!.mesh ? THREE.DoubleSide : THREE.FrontSide,
     });
     const mesh = new THREE.InstancedMesh(geometry, material, shapes.length);
     mesh.frustumCulled = false;

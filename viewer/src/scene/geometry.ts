@@ -1,6 +1,7 @@
 // The solid of a shape, in the shape's own frame.
 import * as THREE from "three";
 import type { Header, Shape } from "../data/types";
+import { heightFieldGeometry } from "./ground";
 
 /** Fewer facets when there are many bodies. */
 export interface Detail {
@@ -32,8 +33,8 @@ function chequer(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
 
 /** Flat faces: every triangle has its own corners. */
 function hullGeometry(shape: Shape): THREE.BufferGeometry {
-  const vertices = shape.vertices ?? [];
-  const corners = (shape.triangles ?? []).flatMap((i) => vertices[i] ?? [0, 0, 0]);
+  const { vertices = [], triangles = [] } = shape.mesh ?? shape;
+  const corners = triangles.flatMap((i) => vertices[i] ?? [0, 0, 0]);
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
   geometry.computeVertexNormals();
@@ -64,6 +65,8 @@ export function shapeGeometry(shape: Shape, detail: Detail, sceneSize: number): 
       );
     case "hull":
       return hullGeometry(shape);
+    case "height-field":
+      return heightFieldGeometry(shape);
     case "peg": // unbounded along z
       return new THREE.CylinderGeometry(radius, radius, sceneSize, 48).rotateX(Math.PI / 2);
     default:
@@ -79,7 +82,8 @@ export function pointRadius(header: Header, size: number): number {
 
 /** Largest distance of a shape's surface from its origin; 0 when it has no end. */
 export function reach(shape: Shape): number {
-  if (shape.type === "half-space") return 0;
+  // A height field is ground like a half-space: what moves on it is looked at.
+  if (shape.type === "half-space" || shape.type === "height-field") return 0;
   if (shape.semi_axes) return Math.max(...shape.semi_axes);
   if (shape.vertices) return Math.max(0, ...shape.vertices.map((v) => Math.hypot(...v)));
   const [x, y, z] = shape.half_size ?? [0, 0, 0];

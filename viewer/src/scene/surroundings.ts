@@ -3,6 +3,7 @@ import * as THREE from "three";
 import type { Header, Shape } from "../data/types";
 import type { Bounds } from "./bounds";
 import { shapeGeometry } from "./geometry";
+import { mapGeometry } from "./ground";
 import type { Palette } from "./palette";
 
 function place(object: THREE.Object3D, shape: Shape): void {
@@ -22,6 +23,7 @@ export class Surroundings {
   readonly object = new THREE.Group();
   readonly step: number; // of the grid [m]
   private readonly obstacle = new THREE.MeshLambertMaterial();
+  private readonly field = new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide });
   private readonly ground = new THREE.MeshBasicMaterial();
   private readonly grid = new THREE.LineBasicMaterial();
 
@@ -42,6 +44,7 @@ export class Surroundings {
 
   paint(colours: Palette): void {
     this.obstacle.color.set(colours.obstacle);
+    this.field.color.set(colours.obstacle);
     this.ground.color.set(colours.ground);
     this.grid.color.set(colours.grid);
   }
@@ -49,12 +52,26 @@ export class Surroundings {
   private addSolid(shape: Shape, pegHeight: number): void {
     const geometry = shapeGeometry(shape, { around: 32, along: 10 }, pegHeight);
     if (!geometry) return;
-    const mesh = new THREE.Mesh(geometry, this.obstacle);
+    const mesh = new THREE.Mesh(geometry, shape.heights ? this.field : this.obstacle);
     place(mesh, shape);
     this.object.add(mesh);
   }
 
+  private addMap(shape: Shape, bounds: Bounds): void {
+    if (!shape.friction_map) return;
+    const frame = new THREE.Object3D();
+    place(frame, shape);
+    frame.updateMatrix();
+    const middle = bounds.centre.clone().applyMatrix4(frame.matrix.clone().invert());
+    const geometry = mapGeometry(shape.friction_map, middle.x, middle.y, 2 * bounds.size);
+    const mesh = new THREE.Mesh(geometry, this.field);
+    place(mesh, shape);
+    mesh.translateZ(-0.001 * bounds.size);
+    this.object.add(mesh);
+  }
+
   private addHalfSpace(shape: Shape, header: Header, bounds: Bounds): void {
+    this.addMap(shape, bounds);
     const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(
       new THREE.Quaternion(shape.pose[4], shape.pose[5], shape.pose[6], shape.pose[3]),
     );
