@@ -6,6 +6,8 @@
 
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/coordinates.h"
+#include "saltus/geometry/friction_map.h"
+#include "saltus/geometry/terrain.h"
 #include "saltus/lie/so3.h"
 #include "saltus/model/snake.h"
 #include "saltus/model/worm.h"
@@ -455,6 +457,30 @@ TEST(Restart, ACopyOfTheStateIsACheckpoint) {
   }
 }
 
+// A ball, a box, a cylinder and an ellipsoid over bumps, with a friction map and a belt.
+Simulation rough_ground() {
+  std::vector<double> heights;
+  for (int k = 0; k < 31 * 31; ++k)
+    heights.push_back(0.03 * std::sin(1.7 * (k % 31)) * std::cos(2.3 * (k / 31)));
+  Surface surface;
+  surface.velocity = Vec3(0.1, 0, 0);
+  surface.friction = friction_map({2, 1, 0.5, 1, Vec2(-0.5, 0), {1, 0.5}});
+  ModelBuilder b;
+  b.shape("ground", "world", SE3(), height_field(31, 31, 0.1, 0.1, std::move(heights)), surface);
+  const std::vector<Shape> shapes = {Sphere{0.1}, Box{Vec3(0.15, 0.1, 0.05)}, Cylinder{0.1, 0.1},
+                                     Ellipsoid{Vec3(0.15, 0.1, 0.1)}, Capsule{0.05, 0.15}};
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    const std::string name = fmt::format("body{}", k);
+    b.body(name, {1, Vec3::Zero(), 0.01 * Mat3::Identity()}, joint(Floating{}));
+    b.shape(name, name, SE3(), shapes[k]);
+    b.contact("ground", name, {0.5, 0.5, 0.2});
+  }
+  Simulation s(b, 1e-3);
+  for (int k = 0; k < static_cast<int>(shapes.size()); ++k)
+    s.state.q.segment<3>(7 * k) = Vec3(0.5 * k - 1.03, 0.07 * k, 0.12);
+  return s;
+}
+
 TEST(Step, AllocatesNothing) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer owns malloc";
@@ -489,6 +515,7 @@ TEST(Step, AllocatesNothing) {
   Simulation h = hinge(dof);
   set_hinge(h, 0, 1);
   cases.emplace_back("hinge with limits and friction", std::move(h));
+  cases.emplace_back("bodies on a height field", rough_ground());
   for (auto& [name, s] : cases) {
     // A step allocates only to hold more contacts than any step before: the second time the same
     // 200 steps need nothing.

@@ -69,6 +69,25 @@ test("toggles forces: contacts and supports apart", async () => {
   await page.evaluate(() => window.saltusViewer.set({ contacts: true, supports: false, forceScale: 1, trails: ["com"] }));
 });
 
+test("draws a height field and tints a friction map", async () => {
+  const names = ["ground-rough.h5", "ground-map.h5"].map(file);
+  saltus("run", "-q", "scenes/ground/rough.yaml", "--set", "time.end=0.1", "-o", names[0]);
+  saltus("run", "-q", "scenes/ground/friction-map.yaml", "--set", "metrics=[]", "-o", names[1]);
+  for (const [i, name] of names.entries()) {
+    const own = await serve("view", name);
+    const other = await open(own.address);
+    // The obstacles' colour is warm; the least factor of the map makes it cold.
+    const colours = await picture(other);
+    const warm = find(colours, (r, _g, b) => r > b + 12 && r > 60).count;
+    const cold = find(colours, (r, _g, b) => b > r + 6 && b < 200).count;
+    assert.ok(warm > 5000, `${name}: ${warm} pixels of ground`);
+    if (i === 1) assert.ok(cold > 5000, `${name}: ${cold} pixels of ice`);
+    assert.deepEqual(other.faults, []);
+    await other.close();
+    own.stop();
+  }
+});
+
 test("forces point away from the pegs", async () => {
   const header = JSON.parse(saltusHeader(pegs));
   const centre = Object.fromEntries(header.shapes.filter((s) => s.type === "peg").map((s) => [s.name, s.pose]));
