@@ -24,6 +24,8 @@ void add_compare(CLI::App& app, Command& chosen);
 void add_modes(CLI::App& app, Command& chosen);
 void add_audit(CLI::App& app, Command& chosen);
 void add_feasible(CLI::App& app, Command& chosen);
+void add_import(CLI::App& app, Command& chosen);
+void add_export(CLI::App& app, Command& chosen);
 
 // Prints the viewer's address and, unless told not to, opens a browser.
 void announce_viewer(std::FILE* out, const std::string& address, bool no_browser);

@@ -445,7 +445,12 @@ RunResult run(const Scene& scene, const RunOptions& options) {
 
 Scene scene_of_run(const std::string& path) {
   const RunReader reader(path);
-  return read_scene(Document::from_text(reader.scene(), path));
+  // Where the scene names robot files, the header has it with these written out.
+  const auto header = nlohmann::json::parse(reader.header(), nullptr, false);
+  const bool complete = header.is_object() && header.contains("complete_scene") &&
+                        header["complete_scene"].is_string();
+  return read_scene(Document::from_text(
+      complete ? header["complete_scene"].get<std::string>() : reader.scene(), path));
 }
 
 }  // namespace saltus
