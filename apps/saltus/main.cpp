@@ -43,6 +43,8 @@ int main(int argc, char** argv) {
   saltus::cli::add_solve(app, chosen);
   saltus::cli::add_bench(app, chosen);
   saltus::cli::add_compare(app, chosen);
+  saltus::cli::add_import(app, chosen);
+  saltus::cli::add_export(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

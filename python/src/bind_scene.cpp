@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "saltus/io/robot.h"
 #include "scenes.h"
 
 namespace saltus::python {
@@ -59,6 +60,27 @@ std::vector<std::string> overrides_of(const nb::object& given) {
   return all;
 }
 
+// A robot file as a scene that names it; everything else is a scene.
+SceneHandle load(const std::string& path, const std::string& base,
+                 const std::vector<std::string>& overrides) {
+  const std::map<std::string, RobotBase> bases = {{"from-file", RobotBase::from_file},
+                                                  {"fixed", RobotBase::fixed},
+                                                  {"floating", RobotBase::floating}};
+  const auto chosen = bases.find(base);
+  if (chosen == bases.end())
+    throw InputError(fmt::format("base: expected from-file, fixed or floating, got '{}'", base));
+  if (!is_robot_file(path)) {
+    if (base != "from-file")
+      throw InputError("base: expected a robot file; a scene has it in robots[].base");
+    const Document d = Document::from_file(path);
+    return {d.text(), d.name(), overrides};
+  }
+  const Robot robot = load_robot(path, {chosen->second});
+  SceneHandle handle(scene_text(robot, base), path, overrides);
+  handle.report = report_json(robot).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return handle;
+}
+
 std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -88,7 +110,9 @@ void bind_scene(nb::module_& m) {
       .def(
           "with_overrides",
           [](const SceneHandle& s, const Overrides& overrides) {
-            return SceneHandle(s.text, s.name, joined(s.overrides, overrides_of(overrides)));
+            SceneHandle changed(s.text, s.name, joined(s.overrides, overrides_of(overrides)));
+            changed.report = s.report;
+            return changed;
           },
           "overrides"_a, "A scene with further values changed.")
       .def_prop_ro("name", [](const SceneHandle& s) { return text(s.name); })
@@ -103,6 +127,17 @@ void bind_scene(nb::module_& m) {
                      for (const std::string& o : s.overrides) all.append(text(o));
                      return all;
                    })
+      .def_prop_ro(
+          "report",
+          [](const SceneHandle& s) -> nb::object {
+            if (s.report.empty()) return nb::none();
+            return nb::module_::import_("json").attr("loads")(text(s.report));
+          },
+          nb::sig("def report(self) -> dict | None"),
+          "of a robot file: what was understood, assumed and not used, as `saltus import --json`")
+      .def(
+          "complete_text", [](const SceneHandle& s) { return text(complete_text(s.scene)); },
+          "YAML that needs no other file: robots written out, as `saltus export`")
       .def_prop_ro(
           "dt", [](const SceneHandle& s) { return s.scene.integrator.dt; }, "step [s]")
       .def_prop_ro(
@@ -121,6 +156,14 @@ void bind_scene(nb::module_& m) {
         return text(fmt::format("<Scene {}: {}, {:g} s in steps of {:g} s>", s.name, s.scene.title,
                                 s.scene.end, s.scene.integrator.dt));
       });
+  m.def(
+      "load",
+      [](const PathLike& path, const std::string& base, const Overrides& overrides) {
+        return load(path_of(path, "path"), base, overrides_of(overrides));
+      },
+      "path"_a, "base"_a = "from-file", "overrides"_a = nb::none(),
+      "A robot file (URDF, MJCF) as a scene of its own, with `report`; or a scene. `base`: "
+      "from-file, fixed or floating.");
   m.def(
       "scene_schema", [] { return scene_schema().dump(2); }, "The JSON Schema of scenes, as text.");
 }

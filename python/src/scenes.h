@@ -12,6 +12,7 @@ struct SceneHandle {
   std::string text, name;
   std::vector<std::string> overrides;  // "path=value"
   Scene scene;
+  std::string report;  // JSON: of the robot file it was loaded from; empty: it is a scene
 
   SceneHandle(std::string text, std::string name, std::vector<std::string> overrides);
   [[nodiscard]] Scene read() const;

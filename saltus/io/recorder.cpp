@@ -165,6 +165,14 @@ Json header_json(const Scene& scene, const System& system) {
   for (const Coordinate& c : m.coordinates) j["coordinates"].push_back(c.name);
   j["shapes"] = Json::array();
   for (const ContactShape& s : m.shapes) j["shapes"].push_back(shape_json(s));
+  j["visuals"] = Json::array();
+  for (const VisualScene& v : scene.visuals) {
+    const BodyIndex body = v.shape.body == "world" ? world : m.body(v.shape.body);
+    Json visual = shape_json({v.shape.name, body, v.shape.frame, v.shape.shape});
+    visual["colour"] = {v.colour[0], v.colour[1], v.colour[2], v.colour[3]};
+    j["visuals"].push_back(visual);
+  }
+  if (scene.robots) j["complete_scene"] = complete_text(scene);
   j["supports"] = m.supports.size();
   j["contact_laws"] = m.contact_laws.size();
   j["integrator"] = integrator_name(scene);

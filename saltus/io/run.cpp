@@ -445,10 +445,16 @@ RunResult run(const Scene& scene, const RunOptions& options) {
 
 Scene scene_of_run(const std::string& path) {
   const RunReader reader(path);
-  Document document = Document::from_text(reader.scene(), path);
+  // Where the scene names robot files, the header has it with these written out.
   const auto header = nlohmann::json::parse(reader.header(), nullptr, false);
-  if (header.is_object() && header.contains("folder") && header["folder"].is_string())
-    document.set_folder(header["folder"].get<std::string>());
+  const auto text = [&](const char* key) -> std::optional<std::string> {
+    if (!header.is_object() || !header.contains(key) || !header[key].is_string())
+      return std::nullopt;
+    return header[key].get<std::string>();
+  };
+  Document document =
+      Document::from_text(text("complete_scene").value_or(reader.scene()), path);
+  if (const auto folder = text("folder")) document.set_folder(*folder);
   return read_scene(document);
 }
 

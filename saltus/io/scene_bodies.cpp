@@ -174,11 +174,14 @@ void read_inertia(Fields& f, RigidInertia& inertia) {
 void read_frame(Fields& f, const char* key, SE3& frame, const char* about) {
   f.object(key, about, [&](Fields& g) {
     g.vec3("position", frame.r, "m", "");
-    std::vector<double> rpy, quaternion;
+    std::vector<double> rpy, quaternion, matrix;
     g.number_or_list("rpy", rpy, "rad", "roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll)", 3, 3);
     g.number_or_list("quaternion", quaternion, "", "w, x, y, z", 4, 4);
+    g.number_or_list("matrix", matrix, "", "rotation matrix, row after row", 9, 9);
     if (!rpy.empty() && !quaternion.empty())
       throw g.error("rpy", "expected either rpy or quaternion, got both");
+    if (!matrix.empty() && (!rpy.empty() || !quaternion.empty()))
+      throw g.error("matrix", "expected either matrix, rpy or quaternion, got two");
     if (!rpy.empty())
       frame.R = exp_so3(rpy[2] * Vec3::UnitZ()) * exp_so3(rpy[1] * Vec3::UnitY()) *
                 exp_so3(rpy[0] * Vec3::UnitX());
@@ -187,6 +190,13 @@ void read_frame(Fields& f, const char* key, SE3& frame, const char* about) {
       if (std::abs(p.norm() - 1) > 1e-3)
         throw g.error("quaternion", "expected a unit quaternion w, x, y, z");
       frame.R = p.normalized().toRotationMatrix();
+    }
+    if (!matrix.empty()) {
+      frame.R << matrix[0], matrix[1], matrix[2], matrix[3], matrix[4], matrix[5], matrix[6],
+          matrix[7], matrix[8];
+      if ((frame.R.transpose() * frame.R - Mat3::Identity()).norm() > 1e-5 ||
+          frame.R.determinant() < 0)
+        throw g.error("matrix", "expected a rotation matrix");
     }
   });
 }

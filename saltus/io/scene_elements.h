@@ -1,6 +1,7 @@
 // Readers of the elements of a scene; see scene_read.cpp for the whole.
 #pragma once
 #include "saltus/io/fields.h"
+#include "saltus/io/robot.h"
 #include "saltus/io/scene.h"
 
 namespace saltus {
@@ -28,6 +29,14 @@ void read_worm(Fields& f, WormScene& worm);
 // Final positions and velocities of a worm's masses, under names that are free.
 void add_worm_metrics(Scene& scene);
 void read_metric(Fields& f, Metric& metric);
+struct RobotScene {        // an entry of `robots`
+  std::string file, path;  // path: of the entry
+  RobotOptions options;
+  RobotUse use;
+};
+void read_robot_key(Fields& f, RobotScene& robot);
+void add_robots(const std::vector<RobotScene>& robots, Scene& scene);  // read their files
+[[nodiscard]] Scene bare_scene(const Document& document);  // read as it is; may have no bodies
 // Friction coefficients: one, two, or forward, backward and lateral; and the slip rule.
 struct FrictionScene {
   double mu1 = 0, mu2 = 0, back = -1;

@@ -72,6 +72,20 @@ void read_obstacle(Fields& f, ShapeScene& s) {
   if (!f.writing_schema() && s.name.empty()) throw f.error("name", "expected a name");
 }
 
+void read_visual(Fields& f, VisualScene& v) {
+  f.required().text("body", v.shape.body, "a body's name, or world");
+  read_shape(f, v.shape);
+  std::vector<double> colour;
+  f.number_or_list("colour", colour, "", "red, green, blue and opacity, 0 to 1", 4, 4,
+                   {0, 1, false});
+  if (colour.size() == 4) v.colour = Vec4(colour[0], colour[1], colour[2], colour[3]);
+  if (v.shape.name.empty()) v.shape.name = v.shape.body;
+}
+
+void read_exclusion(Fields& f, ExclusionScene& e) {
+  f.required().texts("bodies", e.bodies, "patterns of body names; of these none touches another");
+}
+
 void read_probe(Fields& f, Probe& p) {
   f.required().text("name", p.name, "");
   f.required().text("body", p.body, "a body's name, or centre-of-mass");
@@ -184,7 +198,7 @@ void read_initial(Fields& f, const std::string& joint, Scene& scene) {
   if (!f.writing_schema()) scene.initial[joint] = start;
 }
 
-void read_whole(Fields& f, Scene& s) {
+void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {
   int version = 1;
   f.required().integer("saltus", version, "format version: 1", 1);
   if (!f.writing_schema() && version != 1) throw f.error("saltus", "expected format version 1");
@@ -206,9 +220,14 @@ void read_whole(Fields& f, Scene& s) {
              if (!g.writing_schema()) s.worm = worm;
            });
   read_list(f, "bodies", "", s.bodies, read_body);
+  read_list(f, "robots", "robot files whose parts are added to the scene's", robots,
+            read_robot_key);
   read_list(f, "loops", "joints that close kinematic loops", s.loops, read_loop);
   read_list(f, "obstacles", "shapes fixed in the world", s.obstacles, read_obstacle);
   read_list(f, "contacts", "which shapes may touch, and how", s.contacts, read_contact);
+  read_list(f, "exclusions", "bodies that never touch, whatever the contacts say", s.exclusions,
+            read_exclusion);
+  read_list(f, "visuals", "shapes that are only seen", s.visuals, read_visual);
   read_list(f, "supports", "friction under a given load", s.supports, read_support);
   read_list(f, "springs", "springs and dampers between points", s.springs, read_spring);
   read_list(f, "drags", "viscous drag on points", s.drags, read_drag);
@@ -253,14 +272,21 @@ std::string_view integrator_name(const Scene& scene) {
   return scene.events ? EventDriven::name : MoreauMidpoint::name;
 }
 
-Scene read_scene(const Document& document) {
+Scene bare_scene(const Document& document) {
   Scene scene;
   scene.document = std::make_shared<const Document>(document);
   Fields fields(*scene.document, scene.document->root(), "");
-  read_whole(fields, scene);
+  std::vector<RobotScene> robots;
+  read_whole(fields, scene, robots);
   fields.finish();
+  add_robots(robots, scene);
+  return scene;
+}
+
+Scene read_scene(const Document& document) {
+  Scene scene = bare_scene(document);
   if (!scene.snake && !scene.worm && scene.bodies.empty())
-    throw scene.document->error("", "expected bodies, a snake or a worm");
+    throw scene.document->error("", "expected bodies, robots, a snake or a worm");
   if (scene.snake && scene.worm) throw scene.document->error("worm", "there is a snake already");
   if (scene.worm) add_worm_metrics(scene);
   if (scene.end < scene.integrator.dt)
@@ -296,7 +322,8 @@ nlohmann::ordered_json scene_schema() {
   nlohmann::ordered_json definitions = nlohmann::ordered_json::object();
   Fields fields(definitions);
   Scene scene;
-  read_whole(fields, scene);
+  std::vector<RobotScene> robots;
+  read_whole(fields, scene, robots);
   nlohmann::ordered_json schema;
   schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
   schema["$id"] = "saltus-scene-1";

@@ -1,0 +1,145 @@
+// Commands on robot files: import, export.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "apps/saltus/commands.h"
+#include "apps/saltus/write_file.h"
+#include "saltus/dynamics/algorithms.h"
+#include "saltus/dynamics/energy.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/io/robot.h"
+
+namespace saltus::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ImportArguments {
+  std::string file, base = "from-file";
+  bool json = false, dynamics = false;
+  std::vector<double> q, v;
+};
+
+RobotOptions options_of(const std::string& base) {
+  RobotOptions o;
+  if (base == "fixed") o.base = RobotBase::fixed;
+  if (base == "floating") o.base = RobotBase::floating;
+  return o;
+}
+
+Vec given_or(const std::vector<double>& given, const Vec& usual, const char* option) {
+  if (given.empty()) return usual;
+  if (static_cast<Eigen::Index>(given.size()) != usual.size())
+    throw InputError(
+        fmt::format("{}: expected {} numbers, got {}", option, usual.size(), given.size()));
+  return Eigen::Map<const Vec>(given.data(), usual.size());
+}
+
+Json numbers(const Vec& x) { return std::vector<double>(x.begin(), x.end()); }
+
+// M and the bias at a state, and where each joint has its coordinates in it.
+Json dynamics_json(const Robot& robot, const ImportArguments& a) {
+  const System system = build_system(scene_of(robot));
+  const Model& model = system.model;
+  State state = system.start;
+  state.q = given_or(a.q, state.q, "--q");
+  state.v = given_or(a.v, state.v, "--v");
+  Json joints = Json::array();
+  for (const Body& b : model.bodies) {
+    const int quaternion = std::holds_alternative<Spherical>(b.joint)  ? b.q0
+                           : std::holds_alternative<Floating>(b.joint) ? b.q0 + 3
+                                                                       : -1;
+    if (quaternion >= 0 && std::abs(state.q.segment<4>(quaternion).norm() - 1) > 1e-6)
+      throw InputError(fmt::format("--q: expected a unit quaternion for '{}'", b.name));
+    if (b.nv > 0)
+      joints.push_back({{"body", b.name}, {"q0", b.q0}, {"v0", b.v0}, {"nq", b.nq}, {"nv", b.nv}});
+  }
+  Workspace work(model);
+  forward_kinematics(model, state.q, state.v, work);
+  crba(model, work);
+  bias_force(model, work);
+  Json j = {{"joints", joints}, {"q", numbers(state.q)}, {"v", numbers(state.v)}};
+  const Vec3 com = centre_of_mass(model, work);
+  j["com"] = {com.x(), com.y(), com.z()};
+  j["kinetic_energy"] = kinetic_energy(model, state.v, work);
+  const Mat M = work.M.selfadjointView<Eigen::Lower>();
+  j["M"] = Json::array();
+  for (int i = 0; i < model.nv; ++i) j["M"].push_back(numbers(M.row(i)));
+  j["bias"] = numbers(work.tau_bias);
+  return j;
+}
+
+int import_robot(const ImportArguments& a) {
+  const Robot robot = load_robot(a.file, options_of(a.base));
+  const bool dynamics = a.dynamics || !a.q.empty() || !a.v.empty();
+  if (!a.json) {
+    fmt::print("{}", report_text(robot));
+    (void)build_system(scene_of(robot));  // what a model cannot be made of is refused here, too
+    return 0;
+  }
+  Json report = report_json(robot);
+  if (dynamics)
+    report["dynamics"] = dynamics_json(robot, a);
+  else
+    (void)build_system(scene_of(robot));
+  fmt::print("{}\n", report.dump(2, ' ', false, Json::error_handler_t::replace));
+  return 0;
+}
+
+struct ExportArguments {
+  std::string file, output, base = "from-file";
+  std::vector<std::string> set;
+};
+
+int export_scene(const ExportArguments& a) {
+  const bool robot = is_robot_file(a.file);
+  if (robot && !a.set.empty()) throw InputError("--set: expected a scene, this is a robot file");
+  if (!robot && a.base != "from-file")
+    throw InputError("--base: expected a robot file; a scene has it in robots[].base");
+  const Scene scene =
+      robot ? scene_of(load_robot(a.file, options_of(a.base))) : load_scene(a.file, a.set);
+  (void)build_system(scene);
+  const std::string text = complete_text(scene);
+  if (a.output.empty())
+    fmt::print("{}", text);
+  else
+    write_file(a.output, text);
+  return 0;
+}
+
+void add_base(CLI::App* c, std::string& base) {
+  c->add_option("--base", base, "from-file (default), fixed or floating")
+      ->check(CLI::IsMember({"from-file", "fixed", "floating"}));
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Command& chosen) {
+  auto a = std::make_shared<ImportArguments>();
+  CLI::App* c = app.add_subcommand(
+      "import", "what is understood of a robot file (URDF, MJCF), assumed, and not used");
+  c->add_option("file", a->file, "robot file")->required();
+  c->add_flag("--json", a->json, "as JSON");
+  add_base(c, a->base);
+  c->add_flag("--dynamics", a->dynamics, "with --json: mass matrix and bias, too");
+  c->add_option("--q", a->q, "coordinates for --dynamics; default: the start")->delimiter(',');
+  c->add_option("--v", a->v, "velocities for --dynamics; default: the start")->delimiter(',');
+  c->callback([a, &chosen] { chosen = [a] { return import_robot(*a); }; });
+}
+
+void add_export(CLI::App& app, Command& chosen) {
+  auto a = std::make_shared<ExportArguments>();
+  CLI::App* c = app.add_subcommand("export",
+                                   "a robot file or a scene as a scene that needs no "
+                                   "other file");
+  c->add_option("file", a->file, "robot file or scene")->required();
+  c->add_option("-o,--output", a->output, "file; default: standard output");
+  add_base(c, a->base);
+  c->add_option("--set", a->set, "of a scene: path=value");
+  c->callback([a, &chosen] { chosen = [a] { return export_scene(*a); }; });
+}
+
+}  // namespace saltus::cli
