@@ -44,9 +44,8 @@ double worst_speed(const Motor& m, const JointDof& dof, double dt, double end, F
   Simulation sim(wheel(dof), dt);
   sim.actuation.motors = {m};
   double worst = 0;
-  sim.run_until(end, [&] {
-    worst = std::max(worst, std::abs(sim.state.v[0] - exact(sim.state.t)));
-  });
+  sim.run_until(end,
+                [&] { worst = std::max(worst, std::abs(sim.state.v[0] - exact(sim.state.t))); });
   const double balance = sim.ledger.total() - sim.ledger.motors - sim.ledger.dampers -
                          sim.ledger.joints - sim.ledger.friction;
   EXPECT_NEAR(balance, 0, 1e-10) << "the ledger closes";
@@ -83,8 +82,7 @@ TEST(MotorTerms, AreTheLesserOfServoAndCurve) {
       const double high = dt * (c.range.upper - 0.5 * c.range.upper_slope * dw);
       const double low = dt * (c.range.lower - 0.5 * c.range.lower_slope * dw);
       // The bound of the other side is the start's, and counts from the line with the lesser gain.
-      if (upper ? asked < dt * (c.range.lower + 0.6) : asked > dt * (c.range.upper - 0.6))
-        continue;
+      if (upper ? asked < dt * (c.range.lower + 0.6) : asked > dt * (c.range.upper - 0.6)) continue;
       ASSERT_NEAR(t.impulse(dw), upper ? std::min(asked, high) : std::max(asked, low), 1e-15)
           << "trial " << trial;
     }
@@ -248,13 +246,11 @@ TEST(Gear, TorqueAndLimitsAreTheMotors) {
   Motor m = motor();
   m.gear = 20;
   m.torque = Constant{0.05};
-  expect_figure("geared torque [rad/s]", worst_speed(m, {}, 1e-3, 1, [](double t) {
-                  return 20 * 0.05 / J * t;
-                }), 0, 1e-10);
+  expect_figure("geared torque [rad/s]",
+                worst_speed(m, {}, 1e-3, 1, [](double t) { return 20 * 0.05 / J * t; }), 0, 1e-10);
   m.limit = 0.02;
-  expect_figure("and its limit [rad/s]", worst_speed(m, {}, 1e-3, 1, [](double t) {
-                  return 20 * 0.02 / J * t;
-                }), 0, 1e-10);
+  expect_figure("and its limit [rad/s]",
+                worst_speed(m, {}, 1e-3, 1, [](double t) { return 20 * 0.02 / J * t; }), 0, 1e-10);
 }
 
 TEST(Limits, MayDifferByDirection) {
@@ -264,9 +260,12 @@ TEST(Limits, MayDifferByDirection) {
   m.lower = -0.1;
   m.upper = 0.4;
   m.reference = BangBang{{0, 1}, {1e3, -1e3}};
-  expect_figure("asymmetric limits [rad/s]", worst_speed(m, {}, 1e-3, 3, [](double t) {
-                  return 0.4 / J * std::min(t, 1.0) - 0.1 / J * std::max(t - 1, 0.0);
-                }), 0, 1e-8);
+  expect_figure("asymmetric limits [rad/s]",
+                worst_speed(m, {}, 1e-3, 3,
+                            [](double t) {
+                              return 0.4 / J * std::min(t, 1.0) - 0.1 / J * std::max(t - 1, 0.0);
+                            }),
+                0, 1e-8);
 }
 
 // kd (r - w) = friction + damping w.

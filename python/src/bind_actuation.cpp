@@ -52,8 +52,7 @@ ActuationHandle& set_motor(ActuationHandle& a, const BodyName& name, double kp, 
   motor.lag = lag;
   motor.backlash = backlash;
   if (const char* fault = fault_of(motor))
-    throw InputError(
-        fmt::format("the motor of '{}': {}", a.model->coordinates[c].name, fault));
+    throw InputError(fmt::format("the motor of '{}': {}", a.model->coordinates[c].name, fault));
   if (Motor* old = find_motor(change(a), c))
     *old = motor;
   else
@@ -197,7 +196,8 @@ void bind_actuation(nb::module_& m) {
       .def_prop_rw(
           "force", [](const ActuationHandle& a) { return a.force ? a.force->force : nb::none(); },
           &set_force, nb::for_setter(nb::arg("force").none()),
-          "force(t, q, v, tau, work) or force(t, q, v, tau, work, sensors), called once a step at its mid-point: adds joint forces to "
+          "force(t, q, v, tau, work) or force(t, q, v, tau, work, sensors), called once a step at "
+          "its mid-point: adds joint forces to "
           "tau (nv) [N m, N] and wrenches to work.external (n, 6) in the bodies' frames [N, N m]. "
           "q, v are copies, work holds the kinematics there, sensors the latest readings by name. "
           "None: no callback.");

@@ -201,8 +201,7 @@ void bind_simulation(nb::module_& m) {
       .def_prop_ro(
           "dt", [](const Simulation& s) { return s.options.dt; }, "[s]")
       .def(
-          "step",
-          [](Simulation& s, std::int64_t n) { return s.step(n); }, "n"_a = 1,
+          "step", [](Simulation& s, std::int64_t n) { return s.step(n); }, "n"_a = 1,
           "n steps without the GIL. DivergenceError leaves the last good state; a missed tolerance "
           "is an UnconvergedWarning.")
       .def("reset", &Simulation::reset, "state"_a.none() = nb::none(),

@@ -56,8 +56,8 @@ struct StepWorkspaceHandle {
 
 // The callback `force(t, q, v, tau, work)`, or with `sensors`; made with the GIL held.
 struct ForceCallback {
-  nb::object force;            // the function
-  bool reads_sensors = false;  // it has a parameter of that name
+  nb::object force;                             // the function
+  bool reads_sensors = false;                   // it has a parameter of that name
   mutable const SensorBank* sensors = nullptr;  // of the run or simulation that calls it
   nb::object workspace;  // the `work` it is given: a copy of the step's kinematics
   WorkspaceHandle* own = nullptr;

@@ -55,10 +55,10 @@ void ForceCallback::call(const Workspace& work, double t, VecIn q, VecIn v, VecR
   world_columns(*own->model, *own->work);
   own->filled = {.kinematics = true, .columns = true};
   const Array1 joint_forces = owned(Vec(Vec::Zero(tau.size())));
-  const nb::object result =
-      reads_sensors ? force(t, owned(Vec(q)), owned(Vec(v)), joint_forces, workspace,
-                            nb::arg("sensors") = readings_of(sensors))
-                    : force(t, owned(Vec(q)), owned(Vec(v)), joint_forces, workspace);
+  const nb::object result = reads_sensors
+                                ? force(t, owned(Vec(q)), owned(Vec(v)), joint_forces, workspace,
+                                        nb::arg("sensors") = readings_of(sensors))
+                                : force(t, owned(Vec(q)), owned(Vec(v)), joint_forces, workspace);
   if (!result.is_none())
     throw InputError(
         fmt::format("the force callback returned a {}: expected None; add joint forces to tau "

@@ -1,6 +1,6 @@
 // The linear law that springs, dampers, armature and motors impose on one joint coordinate in one
-// step: impulse = start - gain (rate_E - rate_S), within bounds. With gain > 0 the term is implicit,
-// so that a stiff gain does not dictate the step.
+// step: impulse = start - gain (rate_E - rate_S), within bounds. With gain > 0 the term is
+// implicit, so that a stiff gain does not dictate the step.
 #pragma once
 #include "saltus/model/model.h"
 

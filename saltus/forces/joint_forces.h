@@ -20,19 +20,19 @@ enum class MotorScheme { midpoint, end, start };
 struct MotorCommand {
   double kp = 0, kd = 0;
   double reference = 0, rate = 0;
-  double torque = 0;     // at the mid-point
-  TorqueRange range;     // at the speed of the start
-  double backlash = 0;   // width of the play between motor and joint
-  double lag = 0;        // time constant of the torque [s]
-  double lagged = 0;     // its torque at the start
-  int motor = -1;        // of Actuation::motors
-  int memory = -1;       // of State::memory: the lagged torque
+  double torque = 0;    // at the mid-point
+  TorqueRange range;    // at the speed of the start
+  double backlash = 0;  // width of the play between motor and joint
+  double lag = 0;       // time constant of the torque [s]
+  double lagged = 0;    // its torque at the start
+  int motor = -1;       // of Actuation::motors
+  int memory = -1;      // of State::memory: the lagged torque
 };
 
 // impulse = linear + limited; without bounds only the first, and that of the second is set-valued.
 struct MotorTerms {
   Impedance linear, limited;
-  // With w_E known: the impulse of both, and of it what the command was before the lag.
+  // The impulse of both at a change of the rate, w_E - w_S.
   [[nodiscard]] double impulse(double rate_change) const;
 };
 [[nodiscard]] MotorTerms motor_terms(const MotorCommand& motor, MotorScheme scheme, double x_M,

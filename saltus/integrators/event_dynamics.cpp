@@ -49,11 +49,11 @@ ModeDynamics::ModeDynamics(const Model& model, const Actuation& actuation)
       islands_(model) {
   for (const Motor& m : actuation.motors)
     if (m.lag > 0 || m.backlash > 0)
-      throw InputError("integrator.type",
-                       fmt::format("the motor of '{}' has {}: expected moreau, the only integrator "
-                                   "that takes it",
-                                   model.coordinates[m.coordinate].name,
-                                   m.lag > 0 ? "a lag" : "backlash"));
+      throw InputError(
+          "integrator.type",
+          fmt::format("the motor of '{}' has {}: expected moreau, the only integrator "
+                      "that takes it",
+                      model.coordinates[m.coordinate].name, m.lag > 0 ? "a lag" : "backlash"));
   mass_.resize(forest_shape(model));
   const std::size_t n = model.bodies.size();
   for (auto* x : {&wrenches_, &column_wrench_, &twists_, &column_twist_, &shifted_twists_})
@@ -164,8 +164,7 @@ void ModeDynamics::joint_forces(double at, VecIn q, VecIn v, const std::vector<s
     const double w = coordinate_rate(model_, work_, v, c);
     const double reference = value(m.reference, at);
     const double speed = m.servo == Servo::velocity ? reference : rate(m.reference, at);
-    const double asked =
-        m.kp * (reference - x) + m.kd * (speed - w) + m.gear * value(m.torque, at);
+    const double asked = m.kp * (reference - x) + m.kd * (speed - w) + m.gear * value(m.torque, at);
     const TorqueRange range = torque_range(m, w);
     const double force = std::clamp(asked, range.lower, range.upper);
     motor_[c] += force;

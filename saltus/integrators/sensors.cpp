@@ -129,8 +129,7 @@ void SensorBank::imu(const Sensor& s, const Place& p, const Moment& now, const S
   const Mat3 R = now.work.X[s.body].R * s.frame.R;
   const auto before = state.memory.segment<3>(p.at + at_values + p.values);
   Vec3 f = Vec3::Constant(nan);
-  if (now.assembly)
-    f = R.transpose() * ((velocity(s, now.work) - before) / dt_ - model_.gravity);
+  if (now.assembly) f = R.transpose() * ((velocity(s, now.work) - before) / dt_ - model_.gravity);
   put(f, out);
   put(s.frame.R.transpose() * now.work.V[s.body].tail<3>(), out);
 }
@@ -181,7 +180,8 @@ void SensorBank::measure(int i, const Moment& now, const State& state, double* o
       for (const CoordinateIndex c : s.joints) *out++ = coordinate_rate(model_, w, state.v, c);
       break;
     case SensorKind::torque:
-      for (const CoordinateIndex c : s.joints) *out++ = now.motor_force ? (*now.motor_force)[c] : nan;
+      for (const CoordinateIndex c : s.joints)
+        *out++ = now.motor_force ? (*now.motor_force)[c] : nan;
       break;
     case SensorKind::imu: imu(s, places_[i], now, state, out); break;
     case SensorKind::wrench: wrench(s, now, out); break;

@@ -1,6 +1,6 @@
-// Sensors: what a robot can know of its motion, as it would be told: at a rate, late, and with noise
-// (docs/sensors.md). All that they remember is in State::memory, after what motors remember, so that
-// a resumed run goes on bit by bit.
+// Sensors: what a robot can know of its motion, as it would be told: at a rate, late, and with
+// noise (docs/sensors.md). All that they remember is in State::memory, after what motors remember,
+// so that a resumed run goes on bit by bit.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -64,8 +64,7 @@ struct SceneRun {
         options(o),
         system(build_system(s)),
         work(system.model),
-        sensors(system.model, system.sensors, s.integrator.dt,
-                memory_of(system.actuation.motors)),
+        sensors(system.model, system.sensors, s.integrator.dt, memory_of(system.actuation.motors)),
         metrics(make_metrics()),
         state(system.start) {
     system.actuation.user = o.controller ? o.controller(sensors) : o.force;
@@ -176,7 +175,7 @@ struct SceneRun {
         r.singular ? "met a singular mass matrix" : "diverged", state.t, body, r.solve().residual,
         state.step,
         recorder && !options.forced() ? fmt::format(", kept as a checkpoint in {}", options.output)
-                                   : "");
+                                      : "");
     result.message += no_solution();
     write_checkpoint();
   }

@@ -67,7 +67,8 @@ void read_motor(Fields& f, MotorScene& motor) {
   if (type == 1) motor.servo = Servo::velocity;
   f.number("kp", motor.kp, "", "[N m/rad] or [N/m]", not_negative);
   f.number("kd", motor.kd, "", "[N m s/rad] or [N s/m]", not_negative);
-  read_signal(f, "reference", motor.reference, "[rad] or [m]; of a velocity servo [rad/s] or [m/s]");
+  read_signal(f, "reference", motor.reference,
+              "[rad] or [m]; of a velocity servo [rad/s] or [m/s]");
   f.object("gait", "serpenoid reference along the joints", [&](Fields& g) {
     SerpenoidGait gait;
     read_gait(g, gait);

@@ -26,10 +26,11 @@ void read_name(Fields& f, std::string& name) {
   f.required().text("name", name, "letters, digits, - and _: its table is sensor_NAME");
   if (f.writing_schema()) return;
   const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
   });
-  if (!plain) throw f.error("name", fmt::format("expected letters, digits, - and _, got '{}'", name));
+  if (!plain)
+    throw f.error("name", fmt::format("expected letters, digits, - and _, got '{}'", name));
 }
 
 }  // namespace
@@ -42,7 +43,9 @@ void read_sensor(Fields& f, SensorScene& sensor) {
     g.required().texts("joints", sensor.joints, "patterns of joint names");
   };
   const auto body = [&](Fields& g) { g.required().text("body", sensor.body, "a body's name"); };
-  const auto frame = [&](Fields& g) { read_frame(g, "frame", s.frame, "of the sensor, in the body"); };
+  const auto frame = [&](Fields& g) {
+    read_frame(g, "frame", s.frame, "of the sensor, in the body");
+  };
   const auto touched = [&](Fields& g) {
     g.text("body", sensor.body, "all shapes of a body");
     g.text("shape", sensor.shape, "or one shape");
@@ -115,8 +118,9 @@ Sensor build_sensor(const Scene& scene, const Model& model, const SensorScene& f
       throw fault(scene, s.path + ".shape", fmt::format("no shape is called '{}'", from.shape));
     s.body = model.shapes[s.shape].body;
     if (!s.body.valid())
-      throw fault(scene, s.path + ".shape",
-                  fmt::format("expected a shape of a body, '{}' is fixed in the world", from.shape));
+      throw fault(
+          scene, s.path + ".shape",
+          fmt::format("expected a shape of a body, '{}' is fixed in the world", from.shape));
   }
   // One deviation does for all groups that have noise.
   const auto groups = groups_of(s);
