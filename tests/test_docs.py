@@ -20,7 +20,8 @@ def test_the_published_schema_is_the_reader_s(run):
     assert published == json.loads(run("schema").out)
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs/scenes.md"], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs/scenes.md",
+                                  ROOT / "docs/actuators.md", ROOT / "docs/sensors.md"], ids=lambda p: p.name)
 def test_printed_scenes_run(run, page, tmp_path):
     scenes = [b for b in blocks(page, "yaml") if b.startswith("saltus: 1")]
     assert scenes, f"{page.name} prints no whole scene"

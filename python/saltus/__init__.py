@@ -18,4 +18,4 @@ from .errors import (BusyError, DivergenceError, Error, InputError, UnconvergedE
                      UnconvergedWarning)
 from .impacts import feasible
 from .packaged import scene_names, scene_path
-from .runs import Run, Series, resume, run
+from .runs import Readings, Run, Series, resume, run

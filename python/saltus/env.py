@@ -5,6 +5,7 @@
 """
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ class SnakePegs(gymnasium.Env):
     square of the action. An episode is cut (truncated) after `duration` [s], and ends (terminated)
     if the dynamics diverge.
 
+    `scene`: another scene of this snake, say with sensors; their latest readings are info["sensors"],
+    by name.
+
     reset(seed) moves the joints by up to `start_noise` [rad] each; the same seed and actions give
     the same trajectory, bit for bit."""
 
@@ -44,7 +48,8 @@ class SnakePegs(gymnasium.Env):
 
     def __init__(self, *, control: str = "reference", action_scale: float | None = None,
                  control_cost: float = 1e-3, period: float = 0.05, duration: float = 12.0,
-                 start_noise: float = 0.02, time_step: float = 2e-3):
+                 start_noise: float = 0.02, time_step: float = 2e-3,
+                 scene: str | os.PathLike[str] | None = None):
         if control not in ("reference", "torque"):
             raise InputError(f"control: expected 'reference' or 'torque', got {control!r}")
         for name, x in (("period", period), ("duration", duration), ("time_step", time_step)):
@@ -54,8 +59,9 @@ class SnakePegs(gymnasium.Env):
         self.control, self.control_cost = control, control_cost
         self.action_scale = action_scale or (0.3 if control == "reference" else 5.0)
         self.start_noise = start_noise
-        scene = Scene(scene_path("p0/pegs"), {"coordinates": "minimal", "time.step": time_step})
-        self.sim = Simulation(scene)
+        chosen = Scene(scene or scene_path("p0/pegs"),
+                       {"coordinates": "minimal", "time.step": time_step})
+        self.sim = Simulation(chosen)
         model = self.sim.model
         self._start = self.sim.state.copy()
         self._joints = [c.name for c in model.coordinates if c.name.startswith("joint")]
@@ -133,7 +139,9 @@ class SnakePegs(gymnasium.Env):
                                [np.sin(phase), np.cos(phase)]])
 
     def _info(self) -> dict[str, Any]:
-        return {"t": self.sim.t, "x": self._progress()}
+        info = {"t": self.sim.t, "x": self._progress()}
+        readings = self.sim.sensors
+        return info | {"sensors": readings} if readings else info
 
 
 gymnasium.register("Saltus/SnakePegs-v0", entry_point="saltus.env:SnakePegs")

@@ -90,6 +90,34 @@ class Series:
         return f"<Series {self.table}/{self.column}{unit}: {self.shape}, {self.dtype}>"
 
 
+class Readings:
+    """Readings of a sensor: `t, values = run.sensor("imu")`.
+
+    t: when they were measured [s]; arrived: when they were known; values (rows, n): all groups side
+    by side; `readings["specific_force"]` is one group."""
+
+    def __init__(self, run: Run, name: str, groups: list[str]):
+        table = f"sensor_{name}"
+        count = run.rows(table)
+        self.name, self.groups = name, groups
+        self.t = run[f"{table}/t"].read(0, count)
+        self.arrived = run[f"{table}/arrived"].read(0, count)
+        self._group = {g: run[f"{table}/{g}"].read(0, count) for g in groups}
+        self.values = np.hstack([x.reshape(count, -1) for x in self._group.values()])
+
+    def __getitem__(self, group: str) -> np.ndarray:
+        if group not in self._group:
+            raise InputError(f"sensor '{self.name}' has no '{group}'; there are: "
+                             f"{', '.join(self.groups)}")
+        return self._group[group]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter((self.t, self.values))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+
 class Run:
     """A run: its summary and, where it was recorded, its file, read in pieces.
 
@@ -190,6 +218,14 @@ class Run:
             raise InputError(f"no body is called '{name}'; there are: {', '.join(names)}")
         i = 7 * names.index(name)
         return self["frames/pose"][:, i:i + 7]
+
+    def sensor(self, name: str) -> Readings:
+        """The readings of a sensor, in the order in which they arrived."""
+        self._file()
+        sensors = {s["name"]: s["values"] for s in self.header.get("sensors", [])}
+        if name not in sensors:
+            raise InputError(f"no sensor is called '{name}'; there are: {', '.join(sensors) or '-'}")
+        return Readings(self, name, sensors[name])
 
     def contacts(self, frame: int) -> list[dict[str, Any]]:
         """Contacts and supports of a frame: kind, a, b (shapes; of a support "world" and its

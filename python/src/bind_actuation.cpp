@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "signals.h"
 
@@ -25,16 +28,31 @@ Motor* find_motor(Actuation& a, CoordinateIndex c) {
   return nullptr;
 }
 
+using Range = std::optional<std::pair<double, double>>;
+using Curve = std::optional<std::pair<std::vector<double>, std::vector<double>>>;
+
 // Adds a motor, or replaces the coordinate's.
 ActuationHandle& set_motor(ActuationHandle& a, const BodyName& name, double kp, double kd,
-                           const SignalLike& reference, const SignalLike& torque, double limit) {
+                           const SignalLike& reference, const SignalLike& torque, double limit,
+                           const std::string& servo, double gear, const Range& limits,
+                           const Curve& curve, double lag, double backlash) {
   const CoordinateIndex c = coordinate_of(*a.model, name);
   if (!(kp >= 0 && kd >= 0 && std::isfinite(kp + kd)))
     throw InputError("kp, kd: expected numbers >= 0");
   if (!(limit > 0)) throw InputError(fmt::format("limit: expected a number > 0, got {}", limit));
+  if (servo != "position" && servo != "velocity")
+    throw InputError(fmt::format("servo: expected 'position' or 'velocity', got '{}'", servo));
   if (a.model->coordinates[c].dof.prescribed)
     throw InputError(fmt::format("coordinate '{}' is prescribed", a.model->coordinates[c].name));
-  const Motor motor{c, kp, kd, signal_of(reference), signal_of(torque), limit};
+  Motor motor{c, kp, kd, signal_of(reference), signal_of(torque), limit};
+  motor.servo = servo == "velocity" ? Servo::velocity : Servo::position;
+  motor.gear = gear;
+  if (limits) std::tie(motor.lower, motor.upper) = *limits;
+  if (curve) std::tie(motor.speeds, motor.torques) = *curve;
+  motor.lag = lag;
+  motor.backlash = backlash;
+  if (const char* fault = fault_of(motor))
+    throw InputError(fmt::format("the motor of '{}': {}", a.model->coordinates[c].name, fault));
   if (Motor* old = find_motor(change(a), c))
     *old = motor;
   else
@@ -132,10 +150,15 @@ void bind_actuation(nb::module_& m) {
           "model"_a)
       .def_prop_ro("model", [](const ActuationHandle& a) { return a.model; })
       .def("motor", &set_motor, "coordinate"_a, nb::kw_only(), "kp"_a = 0.0, "kd"_a = 0.0,
-           "reference"_a = 0.0, "torque"_a = 0.0, "limit"_a = infinity, inside,
-           "tau = kp (reference - x) + kd (its rate - dx/dt) + torque, |tau| <= limit; kp [N m/rad "
-           "or N/m], kd [N m s/rad or N s/m], torque and limit [N m or N]. Replaces the "
-           "coordinate's motor.")
+           "reference"_a = 0.0, "torque"_a = 0.0, "limit"_a = infinity, "servo"_a = "position",
+           "gear"_a = 1.0, "limits"_a.none() = nb::none(), "curve"_a.none() = nb::none(),
+           "lag"_a = 0.0, "backlash"_a = 0.0, inside,
+           "tau = kp (reference - x) + kd (its rate - dx/dt) + gear torque; kp [N m/rad or N/m], "
+           "kd [N m s/rad or N s/m], torque and limit [N m or N] of the motor, before its gear. "
+           "servo: 'position', or 'velocity': then the reference is a speed and kp is 0. limits: "
+           "(lower, upper) of the torque; curve: (speeds, torques), what is available at a speed; "
+           "lag [s]: time constant of the torque; backlash [rad or m]: width of the play. "
+           "docs/actuators.md has the equations. Replaces the coordinate's motor.")
       .def(
           "set_reference",
           [](ActuationHandle& a, const BodyName& c, const SignalLike& r) {
@@ -173,9 +196,11 @@ void bind_actuation(nb::module_& m) {
       .def_prop_rw(
           "force", [](const ActuationHandle& a) { return a.force ? a.force->force : nb::none(); },
           &set_force, nb::for_setter(nb::arg("force").none()),
-          "force(t, q, v, tau, work), called once a step at its mid-point: adds joint forces to "
+          "force(t, q, v, tau, work) or force(t, q, v, tau, work, sensors), called once a step at "
+          "its mid-point: adds joint forces to "
           "tau (nv) [N m, N] and wrenches to work.external (n, 6) in the bodies' frames [N, N m]. "
-          "q, v are copies, work holds the kinematics there. None: no callback.");
+          "q, v are copies, work holds the kinematics there, sensors the latest readings by name. "
+          "None: no callback.");
 }
 
 }  // namespace saltus::python

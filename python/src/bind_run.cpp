@@ -37,7 +37,13 @@ Outcome run_here(const Scene& scene, const std::string& output, const std::strin
   options.progress = [&](double t, double end, double speed) {
     return hear(progress, t, end, speed);
   };
-  if (!force.is_none()) options.force = bridge(std::make_shared<const ForceCallback>(model, force));
+  if (!force.is_none()) {
+    const auto callback = std::make_shared<const ForceCallback>(model, force);
+    options.controller = [callback](const SensorBank& sensors) {
+      callback->sensors = &sensors;
+      return bridge(callback);
+    };
+  }
   RunResult result;
   {
     const nb::gil_scoped_release release;

@@ -20,7 +20,10 @@ Scene SceneHandle::read() const { return read_scene(Document::from_text(text, na
 BuiltSystem build(const Scene& scene) {
   System system = build_system(scene);
   const auto model = std::make_shared<const Model>(std::move(system.model));
-  return {model, {model, std::move(system.actuation), {}}, {model, std::move(system.start)}};
+  return {model,
+          {model, std::move(system.actuation), {}},
+          {model, std::move(system.start)},
+          std::move(system.sensors)};
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "saltus/dynamics/kinematics.h"
 #include "scenes.h"
 
 namespace saltus::python {
@@ -22,8 +23,10 @@ struct Simulation {
   StepWorkspaceHandle* work = nullptr;
   MoreauMidpoint options;
   State start;
+  std::unique_ptr<SensorBank> bank;  // of a scene that has sensors
 
-  Simulation(const ModelPtr& m, nb::object act, StateHandle s, const MoreauMidpoint& o)
+  Simulation(const ModelPtr& m, nb::object act, StateHandle s, const MoreauMidpoint& o,
+             const std::vector<Sensor>& sensors = {})
       : model(m), actuation_object(std::move(act)), options(o), start(s.state) {
     actuation = nb::cast<ActuationHandle*>(actuation_object);
     require_model(*model, actuation->model, "actuation");
@@ -35,6 +38,24 @@ struct Simulation {
     state = nb::cast<StateHandle*>(state_object);
     work_object = nb::cast(StepWorkspaceHandle(model));
     work = nb::cast<StepWorkspaceHandle*>(work_object);
+    if (sensors.empty()) return;
+    bank = std::make_unique<SensorBank>(*model, sensors, options.dt,
+                                        memory_of(actuation->actuation.motors));
+    read_start();
+  }
+
+  // Sensors at a state that no step of this simulation has made.
+  void read_start() {
+    if (!bank) return;
+    Workspace kinematics(*model);
+    forward_kinematics(*model, state->state.q, state->state.v, kinematics);
+    bank->start(kinematics, state->state);
+  }
+
+  StepsReport step(std::int64_t n) {
+    if (bank && options.dt != bank->dt())
+      throw InputError("options.dt: the sensors of this simulation count steps of the scene's dt");
+    return step_many(*actuation, *state, *work, options, n, bank.get());
   }
 
   void reset(const StateHandle* to) {
@@ -48,6 +69,7 @@ struct Simulation {
     work->step->energy_known = false;
     work->work->filled = {};
     work->contacts = false;
+    read_start();
   }
 };
 
@@ -133,7 +155,7 @@ void bind_simulation(nb::module_& m) {
           [](Simulation* self, const SceneHandle& scene) {
             BuiltSystem b = build(scene.scene);
             new (self) Simulation(b.model, nb::cast(std::move(b.actuation)), std::move(b.start),
-                                  scene.scene.integrator);
+                                  scene.scene.integrator, b.sensors);
           },
           "scene"_a)
       .def(
@@ -179,15 +201,20 @@ void bind_simulation(nb::module_& m) {
       .def_prop_ro(
           "dt", [](const Simulation& s) { return s.options.dt; }, "[s]")
       .def(
-          "step",
-          [](Simulation& s, std::int64_t n) {
-            return step_many(*s.actuation, *s.state, *s.work, s.options, n);
-          },
-          "n"_a = 1,
+          "step", [](Simulation& s, std::int64_t n) { return s.step(n); }, "n"_a = 1,
           "n steps without the GIL. DivergenceError leaves the last good state; a missed tolerance "
           "is an UnconvergedWarning.")
       .def("reset", &Simulation::reset, "state"_a.none() = nb::none(),
            "Back to the start, or to a checkpoint; in place, so views stay valid.")
+      .def_prop_ro(
+          "sensors",
+          [](const Simulation& s) {
+            require_free(s.state->busy, "simulation");
+            return readings_of(s.bank.get());
+          },
+          nb::sig("def sensors(self) -> dict[str, numpy.ndarray]"),
+          "The latest readings of the scene's sensors by name, delayed and noisy; nan: none has "
+          "arrived, or before the first step no force is known.")
       .def("contacts", &contacts_of, "Closed contacts of the last step; none after a reset.")
       .def("contact_forces", &contact_forces_of,
            "Sum of the contact forces on each body, (n, 3), inertial frame [N].")

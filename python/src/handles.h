@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "saltus/control/actuation.h"
 #include "saltus/integrators/moreau.h"
+#include "saltus/integrators/sensors.h"
 
 namespace saltus::python {
 
@@ -53,9 +54,11 @@ struct StepWorkspaceHandle {
   explicit StepWorkspaceHandle(ModelPtr model);
 };
 
-// The callback `force(t, q, v, tau, work)`; made with the GIL held.
+// The callback `force(t, q, v, tau, work)`, or with `sensors`; made with the GIL held.
 struct ForceCallback {
-  nb::object force;      // the function
+  nb::object force;                             // the function
+  bool reads_sensors = false;                   // it has a parameter of that name
+  mutable const SensorBank* sensors = nullptr;  // of the run or simulation that calls it
   nb::object workspace;  // the `work` it is given: a copy of the step's kinematics
   WorkspaceHandle* own = nullptr;
 
@@ -97,7 +100,9 @@ struct StepsReport {
 };
 [[nodiscard]] StepsReport step_many(ActuationHandle& actuation, StateHandle& state,
                                     StepWorkspaceHandle& work, const MoreauMidpoint& options,
-                                    std::int64_t n);
+                                    std::int64_t n, SensorBank* sensors = nullptr);
+// The latest readings by name.
+[[nodiscard]] nb::dict readings_of(const SensorBank* sensors);
 
 void bind_lie(nb::module_& m);
 void bind_joints(nb::module_& m);

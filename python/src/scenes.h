@@ -22,6 +22,7 @@ struct BuiltSystem {
   ModelPtr model;
   ActuationHandle actuation;
   StateHandle start;
+  std::vector<Sensor> sensors;
 };
 [[nodiscard]] BuiltSystem build(const Scene& scene);
 

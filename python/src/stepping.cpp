@@ -29,6 +29,13 @@ ForceCallback::ForceCallback(const ModelPtr& model, const nb::object& f) : force
   if (!PyCallable_Check(f.ptr()))
     throw InputError(
         fmt::format("force: expected a function, got {}", nb::type_name(f.type()).c_str()));
+  try {
+    const nb::object inspect = nb::module_::import_("inspect");
+    reads_sensors = nb::cast<bool>(
+        inspect.attr("signature")(f).attr("parameters").attr("__contains__")("sensors"));
+  } catch (const nb::python_error&) {  // of a built-in function nothing is known: it has none
+    PyErr_Clear();
+  }
   WorkspaceHandle handle;
   handle.model = model;
   handle.work = std::make_shared<Workspace>(*model);
@@ -48,7 +55,10 @@ void ForceCallback::call(const Workspace& work, double t, VecIn q, VecIn v, VecR
   world_columns(*own->model, *own->work);
   own->filled = {.kinematics = true, .columns = true};
   const Array1 joint_forces = owned(Vec(Vec::Zero(tau.size())));
-  const nb::object result = force(t, owned(Vec(q)), owned(Vec(v)), joint_forces, workspace);
+  const nb::object result = reads_sensors
+                                ? force(t, owned(Vec(q)), owned(Vec(v)), joint_forces, workspace,
+                                        nb::arg("sensors") = readings_of(sensors))
+                                : force(t, owned(Vec(q)), owned(Vec(v)), joint_forces, workspace);
   if (!result.is_none())
     throw InputError(
         fmt::format("the force callback returned a {}: expected None; add joint forces to tau "
@@ -62,6 +72,17 @@ void ForceCallback::call(const Workspace& work, double t, VecIn q, VecIn v, VecR
         fmt::format("the force callback gave a number that is not finite at t = {:.6g} s", t));
   tau += added;
   for (std::size_t i = 0; i < external.size(); ++i) external[i] += own->work->external[i];
+}
+
+nb::dict readings_of(const SensorBank* sensors) {
+  nb::dict all;
+  if (!sensors) return all;
+  for (std::size_t i = 0; i < sensors->sensors().size(); ++i) {
+    const std::vector<double>& x = sensors->reading(static_cast<int>(i)).value;
+    all[text(sensors->sensors()[i].name)] =
+        owned(Vec(Eigen::Map<const Vec>(x.data(), static_cast<Eigen::Index>(x.size()))));
+  }
+  return all;
 }
 
 UserForce bridge(std::shared_ptr<const ForceCallback> callback) {
@@ -121,7 +142,7 @@ void rebase_time(State& s, double dt) {
 }  // namespace
 
 StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorkspaceHandle& work,
-                      const MoreauMidpoint& options, std::int64_t n) {
+                      const MoreauMidpoint& options, std::int64_t n, SensorBank* sensors) {
   const Model& model = *state.model;
   require_model(model, actuation.model, "actuation");
   require_model(model, work.model, "workspace");
@@ -137,6 +158,15 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
   work.work->filled = {};
   work.contacts = false;
 
+  // What the callback reads is gone when this call ends.
+  struct Lent {
+    const ForceCallback* to;
+    ~Lent() {
+      if (to) to->sensors = nullptr;
+    }
+  };
+  const Lent lent{actuation.force.get()};
+  if (lent.to) lent.to->sensors = sensors;
   StepsReport all;
   StepReport report;
   {
@@ -146,6 +176,7 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
     for (std::int64_t i = 0; i < n; ++i) {
       report = step(model, actuation.actuation, state.state, *work.step, options);
       if (report.diverged || report.singular) break;
+      if (sensors) sensors->step(*work.step, state.state);
       add(all, report);
       if (Clock::now() > next) {
         next = Clock::now() + std::chrono::milliseconds(100);

@@ -88,6 +88,8 @@ void check(const Model& model, const Actuation& actuation) {
     const std::string& name = model.coordinates[m.coordinate].name;
     check_defined(m.reference, fmt::format("the reference of the motor of '{}'", name));
     check_defined(m.torque, fmt::format("the torque of the motor of '{}'", name));
+    if (const char* fault = fault_of(m))
+      throw InputError(fmt::format("the motor of '{}': {}", name, fault));
   }
   for (const Prescribed& p : actuation.prescribed)
     check_defined(p.r, fmt::format("the motion of '{}'", model.coordinates[p.coordinate].name));

@@ -1,23 +1,43 @@
 // Who drives what: motors on joint coordinates, prescribed coordinates, and the user's callback.
 #pragma once
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "saltus/control/signal.h"
+#include "saltus/dynamics/impedance.h"
 #include "saltus/dynamics/workspace.h"
 
 namespace saltus {
 
-// tau = kp (reference - x) + kd (d reference/dt - dx/dt) + torque, |tau| <= limit. (P0 eq. 43 in
-// the sign of the joint coordinate.)
+// Whose error a motor's gains act on. velocity: the reference is a speed, and kp is zero.
+enum class Servo { position, velocity };
+
+// tau = kp (reference - x) + kd (d reference/dt - dx/dt) + gear torque, within what the motor can
+// give. (P0 eq. 43 in the sign of the joint coordinate.) Gains and reference are the joint's; what
+// belongs to the motor itself is in its own units, before the gear: torque_joint = gear
+// torque_motor, speed_motor = gear speed_joint. docs/actuators.md has the equations.
 struct Motor {
   CoordinateIndex coordinate;
   double kp = 0, kd = 0;  // [N m/rad], [N m s/rad]; or [N/m], [N s/m]
   Signal reference = Constant{};
-  Signal torque = Constant{};
-  double limit = std::numeric_limits<double>::infinity();  // [N m] or [N]
+  Signal torque = Constant{};  // of the motor [N m] or [N]
+  double limit = infinity;     // largest |torque| of the motor [N m] or [N]
+  Servo servo = Servo::position;
+  double gear = 1;                             // not 0; negative: it turns the other way
+  double lower = -infinity, upper = infinity;  // of the motor's torque, besides the limit
+  // Torque that is available at |speed| when driving, linear in between, the last one beyond; when
+  // braking the first. Empty: no such curve.
+  std::vector<double> speeds, torques;  // [rad/s], [N m]; or [m/s], [N]
+  double lag = 0;                       // time constant of the torque [s]
+  double backlash = 0;                  // width of the play between motor and joint [rad] or [m]
 };
+
+// What a motor can give at a speed of its joint, at the joint.
+[[nodiscard]] TorqueRange torque_range(const Motor& motor, double joint_speed);
+// What is wrong with a motor, or null.
+[[nodiscard]] const char* fault_of(const Motor& motor);
+// Numbers of State::memory that motors take, from the first on: the torque of each that lags.
+[[nodiscard]] int memory_of(const std::vector<Motor>& motors);
 
 // x(t) = r(t), the joint's force is what it takes.
 struct Prescribed {
@@ -65,7 +85,8 @@ struct SerpenoidGait {
                                     double t);
 
 // Throws InputError: a prescribed coordinate needs exactly one signal and no motor; runners and
-// springs have one signal at most, in ascending order; and every signal is defined.
+// springs have one signal at most, in ascending order; every signal is defined, and every motor is
+// one.
 void check(const Model& model, const Actuation& actuation);
 
 }  // namespace saltus

@@ -79,13 +79,14 @@ void Stepper::joint_work(EnergyTerms& e) {
     w.motor_force[c] = 0;
     if (k.dof.prescribed) continue;
     e.dampers -= o.dt * k.dof.damping * mean * mean;
-    if (w.terms[c].limited.gain > 0) {
-      w.motor_force[c] = s.Lambda[m.slots[m.motor_slot[c]].row] / o.dt;
-      continue;  // its work is the block's
-    }
-    const double impulse = w.motor[c].start - w.motor[c].gain * (rate_E - rate_S);
+    const Impedance& z = w.motor[c].linear;
+    const double linear = z.start - z.gain * (rate_E - rate_S);
+    e.motors += linear * mean;  // that of the limited part is its block's
+    const bool limited = w.terms[c].limited.gain > 0;
+    const double impulse = linear + (limited ? s.Lambda[m.slots[m.motor_slot[c]].row] : 0);
     w.motor_force[c] = impulse / o.dt;
-    e.motors += impulse * mean;
+    const MotorCommand& command = w.commands[c];
+    if (command.memory >= 0) s.memory[command.memory] = lagged_torque(command, impulse, o.dt);
   }
 }
 

@@ -1,9 +1,12 @@
 #include "saltus/integrators/event_dynamics.h"
 
+#include <fmt/format.h>
+
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/error.h"
 #include "saltus/contact/elements.h"
 #include "saltus/contact/rows.h"
 #include "saltus/dynamics/algorithms.h"
@@ -44,6 +47,13 @@ ModeDynamics::ModeDynamics(const Model& model, const Actuation& actuation)
       rows_(model),
       shifted_rows_(model),
       islands_(model) {
+  for (const Motor& m : actuation.motors)
+    if (m.lag > 0 || m.backlash > 0)
+      throw InputError(
+          "integrator.type",
+          fmt::format("the motor of '{}' has {}: expected moreau, the only integrator "
+                      "that takes it",
+                      model.coordinates[m.coordinate].name, m.lag > 0 ? "a lag" : "backlash"));
   mass_.resize(forest_shape(model));
   const std::size_t n = model.bodies.size();
   for (auto* x : {&wrenches_, &column_wrench_, &twists_, &column_twist_, &shifted_twists_})
@@ -152,9 +162,11 @@ void ModeDynamics::joint_forces(double at, VecIn q, VecIn v, const std::vector<s
     const CoordinateIndex c = m.coordinate;
     const double x = coordinate_value(model_, work_, q, turns, c);
     const double w = coordinate_rate(model_, work_, v, c);
-    const double asked = m.kp * (value(m.reference, at) - x) + m.kd * (rate(m.reference, at) - w) +
-                         value(m.torque, at);
-    const double force = std::clamp(asked, -m.limit, m.limit);
+    const double reference = value(m.reference, at);
+    const double speed = m.servo == Servo::velocity ? reference : rate(m.reference, at);
+    const double asked = m.kp * (reference - x) + m.kd * (speed - w) + m.gear * value(m.torque, at);
+    const TorqueRange range = torque_range(m, w);
+    const double force = std::clamp(asked, range.lower, range.upper);
     motor_[c] += force;
     add_power(out, Power::motors, force * w);
   }

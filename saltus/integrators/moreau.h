@@ -78,7 +78,8 @@ struct StepWorkspace {
   ProjectionWorkspace projection;
   std::vector<CoordinateTerms> terms;  // per coordinate
   std::vector<MotorCommand> commands;  // per coordinate
-  std::vector<Impedance> passive, motor;
+  std::vector<Impedance> passive;
+  std::vector<MotorTerms> motor;
   std::vector<Vec6> twists, wrenches;  // of bodies, inertial axes at their origins
   std::vector<Vec6> end_twists;        // after an attenuation
   bool cut_impulses = false;           // wrenches hold explicit impulses of cut coordinates

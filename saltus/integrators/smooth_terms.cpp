@@ -62,15 +62,24 @@ void Stepper::read_motors() {
   const double at = o.motors == MotorScheme::midpoint ? t.M
                     : o.motors == MotorScheme::end    ? t.E
                                                       : t.S;
+  const int memory = memory_of(act.motors);
+  if (s.memory.size() < memory) s.memory.conservativeResizeLike(Vec::Zero(memory));
   for (MotorCommand& c : w.commands) c = MotorCommand{};
-  for (const Motor& a : act.motors) {
+  int next = 0;
+  for (std::size_t i = 0; i < act.motors.size(); ++i) {
+    const Motor& a = act.motors[i];
     MotorCommand& c = w.commands[a.coordinate];
+    c.motor = static_cast<int>(i);
     c.kp = a.kp;
     c.kd = a.kd;
     c.reference = value(a.reference, at);
-    c.rate = rate(a.reference, at);
-    c.torque = value(a.torque, t.M);
-    c.limit = a.limit;
+    c.rate = a.servo == Servo::velocity ? c.reference : rate(a.reference, at);
+    c.torque = a.gear * value(a.torque, t.M);
+    c.backlash = a.backlash;
+    c.lag = a.lag;
+    if (a.lag == 0) continue;
+    c.memory = next++;
+    c.lagged = s.memory[c.memory];
   }
 }
 
@@ -104,18 +113,13 @@ void Stepper::joint_terms() {
           2 * std::numbers::pi * std::round((k.value - w.values_start[c]) / (2 * std::numbers::pi));
     k.rate = coordinate_rate(m, w.work, s.v, CoordinateIndex(c));
     w.passive[c] = passive_impedance(coordinate, k.value, k.rate, o.dt);
-    w.motor[c] = motor_impedance(w.commands[c], o.motors, k.value, k.rate, o.dt);
+    MotorCommand& command = w.commands[c];
+    if (command.motor >= 0) command.range = torque_range(act.motors[command.motor], k.rate);
+    w.motor[c] = motor_terms(command, o.motors, k.value, k.rate, o.dt);
     k.linear = w.passive[c];
-    k.limited = Impedance{};
-    if (!std::isfinite(w.motor[c].limit)) {
-      k.linear.start += w.motor[c].start;
-      k.linear.gain += w.motor[c].gain;
-    } else if (w.motor[c].gain > 0) {
-      k.limited = w.motor[c];
-    } else {  // an explicit motor is clamped as it is
-      w.motor[c].start = std::clamp(w.motor[c].start, -w.motor[c].limit, w.motor[c].limit);
-      k.linear.start += w.motor[c].start;
-    }
+    k.linear.start += w.motor[c].linear.start;
+    k.linear.gain += w.motor[c].linear.gain;
+    k.limited = w.motor[c].limited;
     if (coordinate.dof.prescribed) continue;
     if (coordinate.v_index >= 0) {
       w.extra[coordinate.v_index] += k.linear.gain;

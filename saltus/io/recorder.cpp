@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/geometry/friction_map.h"
@@ -107,6 +109,25 @@ Json map_json(const FrictionMap& map) {
           {"factors", map.factors}};
 }
 
+TableSpec sensor_table(const Sensor& s) {
+  TableSpec table{"sensor_" + s.name,
+                  {{"t", Type::f64, 1, "s", "when it was measured"},
+                   {"arrived", Type::f64, 1, "s", "when it was known"},
+                   {"step", Type::i64, 1, "", "steps taken then"}}};
+  for (const SensorGroup& g : groups_of(s))
+    table.columns.push_back({g.name, Type::f64, g.values, g.unit, ""});
+  return table;
+}
+
+Json sensor_json(const Model& m, const Sensor& s) {
+  Json j = {{"name", s.name}, {"type", name_of(s.kind)}, {"rate", s.rate}, {"delay", s.delay}};
+  if (s.body.valid()) j["body"] = m.bodies[s.body].name;
+  if (s.shape.valid()) j["shape"] = m.shapes[s.shape].name;
+  for (const CoordinateIndex c : s.joints) j["joints"].push_back(m.coordinates[c].name);
+  for (const SensorGroup& g : groups_of(s)) j["values"].push_back(g.name);
+  return j;
+}
+
 Json shape_json(const ContactShape& s) {
   Json j = {{"name", s.name}, {"body", s.body.value}, {"type", name_of(s.shape)}};
   const Quat p(s.frame.R);
@@ -177,6 +198,8 @@ Json header_json(const Scene& scene, const System& system) {
   j["contact_laws"] = m.contact_laws.size();
   j["integrator"] = integrator_name(scene);
   describe_elements(m, system.actuation, j);
+  j["sensors"] = Json::array();
+  for (const Sensor& sensor : system.sensors) j["sensors"].push_back(sensor_json(m, sensor));
   j["causes"] = Json::array();
   for (int k = 0; k <= static_cast<int>(Cause::accumulation); ++k)
     j["causes"].push_back(name_of(static_cast<Cause>(k)));
@@ -198,6 +221,7 @@ RunFileSpec run_file_spec(const Scene& scene, const System& system, bool checkpo
   for (TableSpec& t : impact_tables(system.model)) tables.push_back(std::move(t));
   if (scene.events || scene.output.modes)
     for (TableSpec& t : mode_tables()) tables.push_back(std::move(t));
+  for (const Sensor& s : system.sensors) tables.push_back(sensor_table(s));
   return {scene.document->effective_text(),
           header_json(scene, system).dump(-1, ' ', false, Json::error_handler_t::replace), tables,
           checkpoints};
@@ -208,6 +232,8 @@ Recorder::Recorder(const std::string& path, const Scene& scene, const System& sy
     : spec_(run_file_spec(scene, system, checkpoints)),
       writer_(path, spec_, publish),
       impacts_(first_of_impacts, scene.output.impacts),
+      modes_(scene.events || scene.output.modes),
+      first_sensor_(count(spec_.tables.size() - system.sensors.size())),
       dt_(scene.integrator.dt) {
   std::vector<std::int32_t> seen(system.model.bodies.size(), 0);
   for (const SupportFriction& f : system.model.supports) support_feature_.push_back(seen[f.body]++);
@@ -313,19 +339,38 @@ void Recorder::modes(const std::vector<ModeChange>& changes, std::int64_t step) 
   }
 }
 
+void Recorder::sensors(const SensorBank& bank) {
+  for (const int i : bank.arrived()) {
+    const SensorBank::Reading& r = bank.reading(i);
+    const double arrived = r.taken + static_cast<double>(r.late) * dt_;
+    std::vector<const void*> data = {&r.taken, &arrived, &r.arrived};
+    const double* value = r.value.data();
+    for (const SensorGroup& g : groups_of(bank.sensors()[i])) {
+      data.push_back(value);
+      value += g.values;
+    }
+    writer_.append(first_sensor_ + i, 1, data);
+  }
+}
+
 void Recorder::copy(const RunReader& from, std::int64_t step) {
   // Rows up to the checkpoint: frames by their step, contacts by those frames, steps by count.
   const std::size_t frame_rows = rows_until(from, "frames", step),
                     contact_rows = end_of(from, "frames", "contact_end", frame_rows);
   std::vector<std::size_t> rows = {contact_rows, frame_rows, static_cast<std::size_t>(step)};
   for (const std::size_t n : impacts_.resume(from, step)) rows.push_back(n);
-  if (spec_.tables.size() > modes_table) {
+  if (modes_) {
     const std::size_t n = rows_until(from, "modes", step),
                       cause_rows = end_of(from, "modes", "cause_end", n),
                       member_rows = end_of(from, "modes", "member_end", n);
     rows.insert(rows.end(), {cause_rows, member_rows, n});
     cause_rows_ = static_cast<std::int64_t>(cause_rows);
     member_rows_ = static_cast<std::int64_t>(member_rows);
+  }
+  for (int t = first_sensor_; t < count(spec_.tables.size()); ++t) {
+    const auto when = from.read(spec_.tables[t].name, "step", 0, from.rows(spec_.tables[t].name));
+    rows.push_back(std::count_if(when.begin(), when.end(),
+                                 [&](double x) { return x <= static_cast<double>(step); }));
   }
   for (int t = 0; t < count(rows.size()); ++t) {
     const TableSpec& table = spec_.tables[t];

@@ -4,6 +4,7 @@
 //   frames    state, poses, joint forces and energies at the output interval
 //   steps     solver and correction figures of every step
 //   impacts   and what belongs to them (impact_tables.h)
+//   sensor_NAME   the readings of a sensor, as they arrived
 //   modes     changes of mode; its causes and members are flat, modes.cause_end and
 //             modes.member_end say where a change's end
 #pragma once
@@ -30,6 +31,8 @@ class Recorder {
   void impact(const ImpactRecord& record, std::int64_t step);
   // Changes of mode up to this step.
   void modes(const std::vector<ModeChange>& changes, std::int64_t step);
+  // The readings that arrived at the last step.
+  void sensors(const SensorBank& bank);
   // Copies what an earlier run wrote up to and including this step.
   void copy(const RunReader& from, std::int64_t step);
   void checkpoint(std::int64_t step, const std::vector<std::uint8_t>& bytes);
@@ -55,6 +58,8 @@ class Recorder {
   ImpactWriter impacts_;
   std::int64_t contact_rows_ = 0, cause_rows_ = 0, member_rows_ = 0;
   std::vector<std::int32_t> support_feature_;  // of each support: which of its body's
+  bool modes_ = false;
+  int first_sensor_ = 0;  // table
   double dt_;
 };
 

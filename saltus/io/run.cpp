@@ -41,6 +41,7 @@ struct SceneRun {
   const RunOptions& options;
   System system;
   StepWorkspace work;
+  SensorBank sensors;
   MetricEvaluator metrics;
   State state;
   Totals totals;
@@ -63,12 +64,11 @@ struct SceneRun {
         options(o),
         system(build_system(s)),
         work(system.model),
+        sensors(system.model, system.sensors, s.integrator.dt, memory_of(system.actuation.motors)),
         metrics(make_metrics()),
         state(system.start) {
-    system.actuation.user = o.force;
-    if (s.events)
-      events = std::make_unique<EventIntegrator>(system.model, system.actuation, *s.events);
-    if (s.rk4_projection) make_rk4();
+    system.actuation.user = o.controller ? o.controller(sensors) : o.force;
+    make_integrator();
     integrator.threads = o.threads;
     integrator.keep_failing = o.dump.empty() ? examined_rows : std::numeric_limits<int>::max();
     const double dt = s.integrator.dt;
@@ -86,10 +86,16 @@ struct SceneRun {
     } catch (const InputError& e) { throw scene.document->error(e.path(), e.message()); }
   }
 
-  void make_rk4() {
+  void make_integrator() {
     try {
-      rk4 = std::make_unique<Rk4Projection>(system.model, system.actuation);
-    } catch (const InputError& e) { throw scene.document->error(e.path(), e.message()); }
+      if (scene.events)
+        events = std::make_unique<EventIntegrator>(system.model, system.actuation, *scene.events);
+      if (scene.rk4_projection)
+        rk4 = std::make_unique<Rk4Projection>(system.model, system.actuation);
+    } catch (const InputError& e) {
+      if (e.path().empty()) throw;
+      throw scene.document->error(e.path(), e.message());
+    }
   }
 
   [[nodiscard]] double wall() const {
@@ -99,18 +105,22 @@ struct SceneRun {
   void start() {
     forward_kinematics(system.model, state.q, state.v, work.work);
     metrics.start(system.model, state, work.work);
+    sensors.start(work.work, state);
     EnergyTerms& e = totals.ledger;
     e.kinetic = kinetic_energy(system.model, state.v, work.work);
     e.potential = potential_energy(system.model, system.actuation, state, work.work);
     totals.start_energy = e.total();
     open_recorder();
-    if (recorder) recorder->frame(system, state, work, totals.ledger, 0);
+    if (recorder) {
+      recorder->frame(system, state, work, totals.ledger, 0);
+      recorder->sensors(sensors);
+    }
     write_checkpoint();
   }
 
   void open_recorder(bool publish = true) {
     if (options.output.empty()) return;
-    const bool checkpoints = !options.force;
+    const bool checkpoints = !options.forced();
     recorder = std::make_unique<Recorder>(options.output, scene, system, checkpoints, publish);
   }
 
@@ -133,6 +143,10 @@ struct SceneRun {
     state = from_bytes(system.model, saved.state.data() + head, saved.state.size() - head);
     if (state.step != saved.step || state.step < 0 || state.step > last_step)
       throw InputError(fmt::format("{}: the last checkpoint is damaged", options.resume_from));
+    if (state.memory.size() < memory_of(system.actuation.motors) + sensors.memory())
+      throw InputError(
+          fmt::format("{}: the checkpoint does not fit this scene", options.resume_from));
+    sensors.start(work.work, state);
     first_step = state.step;
     open_recorder(false);  // a kill must not cost what is there: published when all is copied
     if (!recorder) return;
@@ -147,7 +161,7 @@ struct SceneRun {
 
   void write_checkpoint() {
     if (!recorder) return;
-    if (!options.force) recorder->checkpoint(state.step, pack(state, totals, metrics.memory()));
+    if (!options.forced()) recorder->checkpoint(state.step, pack(state, totals, metrics.memory()));
     recorder->flush();
   }
 
@@ -160,8 +174,8 @@ struct SceneRun {
         "step {}{}",
         r.singular ? "met a singular mass matrix" : "diverged", state.t, body, r.solve().residual,
         state.step,
-        recorder && !options.force ? fmt::format(", kept as a checkpoint in {}", options.output)
-                                   : "");
+        recorder && !options.forced() ? fmt::format(", kept as a checkpoint in {}", options.output)
+                                      : "");
     result.message += no_solution();
     write_checkpoint();
   }
@@ -187,7 +201,7 @@ struct SceneRun {
     if (good) return r;
     result.status = RunStatus::diverged;
     result.message = fmt::format("{}; the last good state is step {}{}", report.failure, state.step,
-                                 recorder && !options.force
+                                 recorder && !options.forced()
                                      ? fmt::format(", kept as a checkpoint in {}", options.output)
                                      : "");
     note_impacts(r);
@@ -238,6 +252,7 @@ struct SceneRun {
     const StepReport r = events ? land(good) : rk4 ? projected_step(good) : time_step(good);
     if (!good) return false;
     totals.add(state, r);
+    sensors.step(work, state);
     note_impacts(r);
     metrics.step(
         system.model, state, work.work,
@@ -251,6 +266,7 @@ struct SceneRun {
     if (recorder) {
       recorder->step(state, r, wall());
       if (!changes.empty()) recorder->modes(changes, state.step);
+      recorder->sensors(sensors);
       frame_written = frame;
       if (frame_written) recorder->frame(system, state, work, totals.ledger, open);
       if (state.step % checkpoint_every == 0) write_checkpoint();
@@ -361,7 +377,7 @@ struct SceneRun {
     j["title"] = scene.title;
     j["status"] = names[static_cast<int>(result.status)];
     if (!result.message.empty()) j["message"] = result.message;
-    if (options.force) j["resumable"] = false;
+    if (options.forced()) j["resumable"] = false;
     j["saltus_version"] = version;
     j["t"] = state.t;
     j["steps"] = state.step;
@@ -432,7 +448,7 @@ struct SceneRun {
 }  // namespace
 
 RunResult run(const Scene& scene, const RunOptions& options) {
-  if (options.force && !options.resume_from.empty())
+  if (options.forced() && !options.resume_from.empty())
     throw InputError("a run with a force of the user cannot be resumed");
   SceneRun runner(scene, options);
   if (options.resume_from.empty())
@@ -452,8 +468,7 @@ Scene scene_of_run(const std::string& path) {
       return std::nullopt;
     return header[key].get<std::string>();
   };
-  Document document =
-      Document::from_text(text("complete_scene").value_or(reader.scene()), path);
+  Document document = Document::from_text(text("complete_scene").value_or(reader.scene()), path);
   if (const auto folder = text("folder")) document.set_folder(*folder);
   return read_scene(document);
 }

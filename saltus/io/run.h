@@ -22,6 +22,9 @@ struct RunOptions {
   // Acts beside the scene's own drives. What it remembers is unknown, so such a run has no
   // checkpoints and cannot be resumed; its summary says so.
   UserForce force;
+  // The same for a force that reads the scene's sensors: it is made with them, and they outlive it.
+  std::function<UserForce(const SensorBank&)> controller;
+  [[nodiscard]] bool forced() const { return force || controller; }
 };
 
 enum class RunStatus { completed, unconverged, diverged, stopped };

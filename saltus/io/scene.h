@@ -12,6 +12,7 @@
 #include "saltus/integrators/closure.h"
 #include "saltus/integrators/event_driven.h"
 #include "saltus/integrators/moreau.h"
+#include "saltus/integrators/sensors.h"
 #include "saltus/io/document.h"
 #include "saltus/model/snake.h"
 #include "saltus/model/worm.h"
@@ -67,6 +68,16 @@ struct SupportScene {
   double load = -1;  // [N]; negative: the body's weight
 };
 
+// What a motor is made of (Motor), besides its limit.
+struct DriveScene {
+  double gear = 1;
+  double rotor = 0;  // inertia before the gear [kg m^2] or [kg]
+  double lower = -infinity, upper = infinity;
+  std::vector<double> speeds, torques;
+  double lag = 0;       // [s]
+  double backlash = 0;  // [rad] or [m]
+};
+
 struct MotorScene {
   std::vector<std::string> joints;  // patterns of coordinate names, in the model's order
   double kp = 0, kd = 0;
@@ -74,7 +85,15 @@ struct MotorScene {
   std::optional<SerpenoidGait> gait;  // along the joints
   std::optional<Signal> torque;
   double limit = infinity;
+  Servo servo = Servo::position;
+  DriveScene drive;
   std::string source = {};
+};
+
+struct SensorScene {
+  Sensor sensor;                    // but its joints, body and shape
+  std::vector<std::string> joints;  // patterns of coordinate names, in the model's order
+  std::string body, shape;
 };
 
 struct SpringScene {
@@ -109,6 +128,7 @@ struct InitialScene {
 struct SnakeScene {
   SnakeSpec spec;
   double kp = 0, kd = 0, limit = infinity;
+  DriveScene drive;
   SerpenoidGait gait;
 };
 
@@ -139,6 +159,7 @@ struct Scene {
   std::vector<GapScene> gaps;
   std::vector<RunnerScene> runners;
   std::vector<MotorScene> motors;
+  std::vector<SensorScene> sensors;
   std::map<std::string, InitialScene> initial;  // by joint name
   std::vector<Probe> probes;
   std::vector<Metric> metrics;
@@ -165,9 +186,12 @@ struct Scene {
 struct System {
   Model model;
   Actuation actuation;
+  std::vector<Sensor> sensors;
   State start;
   ClosureReport closure;  // of the loops at the start
 };
 [[nodiscard]] System build_system(const Scene& scene);
+// The sensors of a scene on its model. Throws InputError with the path.
+[[nodiscard]] std::vector<Sensor> build_sensors(const Scene& scene, const Model& model);
 
 }  // namespace saltus

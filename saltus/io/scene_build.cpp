@@ -13,6 +13,7 @@
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
 #include "saltus/io/scene.h"
+#include "saltus/model/layout.h"
 
 namespace saltus {
 
@@ -264,6 +265,20 @@ struct SystemBuilder {
     }
   }
 
+  // What the motor is made of; its rotor is inertia of the joint.
+  void fit_drive(const MotorScene& s, Motor& m) {
+    const DriveScene& d = s.drive;
+    m.servo = s.servo;
+    m.gear = d.gear;
+    m.lower = d.lower;
+    m.upper = d.upper;
+    m.speeds = d.speeds;
+    m.torques = d.torques;
+    m.lag = d.lag;
+    m.backlash = d.backlash;
+    if (d.rotor > 0) add_armature(system.model, m.coordinate, d.gear * d.gear * d.rotor);
+  }
+
   void add_motor(const MotorScene& s, const std::string& path) {
     int i = 0;
     driven.resize(system.model.coordinates.size(), 0);
@@ -279,10 +294,12 @@ struct SystemBuilder {
         if (s.reference) m.reference = *s.reference;
         if (s.gait) m.reference = serpenoid(*s.gait, i);
         if (s.torque) m.torque = *s.torque;
+        const std::string& name = system.model.coordinates[c].name;
         if (driven[c]++)
-          throw motor_error(
-              s, path,
-              fmt::format("joint '{}' has a motor already", system.model.coordinates[c].name));
+          throw motor_error(s, path, fmt::format("joint '{}' has a motor already", name));
+        fit_drive(s, m);
+        if (const char* fault = fault_of(m))
+          throw motor_error(s, path, fmt::format("the motor of '{}': {}", name, fault));
         system.actuation.motors.push_back(m);
         break;
       }
@@ -304,6 +321,7 @@ struct SystemBuilder {
       m.kp = scene.snake->kp;
       m.kd = scene.snake->kd;
       m.limit = scene.snake->limit;
+      m.drive = scene.snake->drive;
       m.gait = scene.snake->gait;
       add_motor(m, "snake.motor");
     }
@@ -497,6 +515,7 @@ struct SystemBuilder {
                                 "surface_velocity, shape '{}' has one",
                                 s->name));
       add_actuation();
+      system.sensors = build_sensors(scene, system.model);
     } catch (const InputError& e) {
       if (e.path().empty() && std::string(e.what()).rfind(scene.document->name(), 0) == 0) throw;
       if (e.path().empty() && std::string(e.what()).rfind("--set", 0) == 0) throw;

@@ -1,4 +1,4 @@
-// Signals, motors, friction and the snake of a scene.
+// Signals, friction and the snake of a scene.
 #include <algorithm>
 
 #include "saltus/io/scene_elements.h"
@@ -180,28 +180,6 @@ void read_support(Fields& f, SupportScene& support) {
   f.number("load", support.load, "N", "default: the body's weight", not_negative);
 }
 
-void read_gait(Fields& f, SerpenoidGait& gait) {
-  f.number("amplitude", gait.amplitude, "rad", "A");
-  f.number("omega", gait.omega, "rad/s", "");
-  f.number("delta", gait.delta, "rad", "phase between neighbours");
-}
-
-void read_motor(Fields& f, MotorScene& motor) {
-  f.required().texts("joints", motor.joints, "patterns of joint names");
-  f.number("kp", motor.kp, "", "[N m/rad] or [N/m]", not_negative);
-  f.number("kd", motor.kd, "", "[N m s/rad] or [N s/m]", not_negative);
-  read_signal(f, "reference", motor.reference, "[rad] or [m]");
-  f.object("gait", "serpenoid reference along the joints", [&](Fields& g) {
-    SerpenoidGait gait;
-    read_gait(g, gait);
-    if (!g.writing_schema()) motor.gait = gait;
-  });
-  read_signal(f, "torque", motor.torque, "[N m] or [N]");
-  f.number("limit", motor.limit, "", "largest |torque| [N m] or [N]", positive);
-  if (motor.reference && motor.gait)
-    throw f.error("gait", "expected either reference or gait, got both");
-}
-
 void read_snake(Fields& f, SnakeScene& snake) {
   SnakeSpec& s = snake.spec;
   f.integer("links", s.links, "", 2);
@@ -226,6 +204,7 @@ void read_snake(Fields& f, SnakeScene& snake) {
     g.number("kp", snake.kp, "", "[N m/rad]", not_negative);
     g.number("kd", snake.kd, "", "[N m s/rad]", not_negative);
     g.number("limit", snake.limit, "", "largest |torque| [N m]", positive);
+    read_drive(g, snake.drive);
   });
   f.object("gait", "serpenoid: A sin(omega t + (i - 1) delta); the start pose follows it",
            [&](Fields& g) { read_gait(g, snake.gait); });

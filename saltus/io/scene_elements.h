@@ -19,6 +19,8 @@ void read_friction_map(Fields& f, Surface& surface);
 void read_contact(Fields& f, ContactScene& contact);
 void read_support(Fields& f, SupportScene& support);
 void read_motor(Fields& f, MotorScene& motor);
+void read_sensor(Fields& f, SensorScene& sensor);
+void read_drive(Fields& f, DriveScene& drive);
 void read_gait(Fields& f, SerpenoidGait& gait);
 void read_snake(Fields& f, SnakeScene& snake);
 void read_spring(Fields& f, SpringScene& spring);

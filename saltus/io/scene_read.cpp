@@ -235,6 +235,8 @@ void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {
             read_gap);
   read_list(f, "runners", "knife edges and scales", s.runners, read_runner);
   read_list(f, "motors", "", s.motors, read_motor);
+  read_list(f, "sensors", "what is measured, recorded and told to controllers", s.sensors,
+            read_sensor);
   f.table("initial", "start of joints by name: q and v, or a number",
           [&](Fields& g, const std::string& joint) { read_initial(g, joint, s); });
   read_list(f, "probes", "named points", s.probes, read_probe);
@@ -300,6 +302,12 @@ Scene read_scene(const Document& document) {
     throw scene.document->error("integrator.projection", "root-fixed cannot close loops");
   refuse_twins(*scene.document, "probes", scene.probes);
   refuse_twins(*scene.document, "metrics", scene.metrics);
+  std::set<std::string> sensors;
+  for (std::size_t i = 0; i < scene.sensors.size(); ++i)
+    if (!sensors.insert(scene.sensors[i].sensor.name).second)
+      throw scene.document->error(
+          fmt::format("sensors[{}].name", i),
+          fmt::format("the name '{}' is taken", scene.sensors[i].sensor.name));
   return scene;
 }
 

@@ -195,4 +195,10 @@ double Model::total_mass() const {
   return m;
 }
 
+void add_armature(Model& model, CoordinateIndex coordinate, double inertia) {
+  Coordinate& c = model.coordinates[coordinate];
+  c.dof.armature += inertia;
+  if (c.v_index >= 0) model.armature[c.v_index] += inertia;
+}
+
 }  // namespace saltus

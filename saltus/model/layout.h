@@ -8,5 +8,7 @@ namespace saltus {
 void add_coordinates(Model& model, const Joint& kind, const std::string& joint_name,
                      const std::vector<JointDof>& dofs, BodyIndex self, const Body& body);
 void lay_out(Model& model);
+// More rotor inertia at a coordinate of a built model: a motor's [kg m^2] or [kg].
+void add_armature(Model& model, CoordinateIndex coordinate, double inertia);
 
 }  // namespace saltus

@@ -1,0 +1,123 @@
+"""Motors from scenes: what the keys do, by closed forms, and what bad ones are told."""
+import json
+import math
+
+import pytest
+
+WHEEL = """\
+saltus: 1
+gravity: [0, 0, 0]
+bodies:
+  - {name: wheel, mass: 1, inertia: [0.02, 0.02, 0.02], joint: {type: revolute, axis: [0, 0, 1]%s}}
+motors:
+  - {joints: wheel, %s}
+time: {step: 1e-3, end: %g}
+metrics:
+  - {name: x, type: coordinate, joints: wheel}
+  - {name: w, type: rate, joints: wheel}
+"""
+J = 0.02
+
+
+@pytest.fixture
+def motor(run, tmp_path):
+    def go(keys, joint="", end=1.0, *more):
+        scene = tmp_path / "wheel.yaml"
+        scene.write_text(WHEEL % (joint, keys, end))
+        done = run("run", scene, "--json", *more)
+        assert done.code == 0, done.err
+        j = json.loads(done.out)
+        e = j["energy"]
+        work = sum(e[k] for k in ("motors", "dampers", "joints", "friction"))
+        assert abs(e["change"] - work) < 1e-10, "the ledger closes"
+        return j["metrics"]
+
+    return go
+
+
+def test_speed_torque_curve_spins_up(motor):
+    T = J * 40 / 0.5
+    m = motor("type: torque, torque: 9, curve: {stall_torque: 0.5, no_load_speed: 40}")
+    assert m["w"] == pytest.approx(40 * (1 - math.exp(-1 / T)), rel=1e-6)
+    same = motor("type: torque, torque: 9, curve: {speeds: [0, 40], torques: [0.5, 0]}")
+    assert same == m
+
+
+def test_gear_rotor_and_limit(motor):
+    m = motor("type: torque, torque: 0.5, gear: 10, rotor: 3e-4, limit: 0.04")
+    assert m["w"] == pytest.approx(10 * 0.04 / (J + 100 * 3e-4), rel=1e-10)
+    m = motor("type: torque, torque: 0.5, gear: 10, rotor: 3e-4, limits: [-1, 0.03]")
+    assert m["w"] == pytest.approx(10 * 0.03 / (J + 100 * 3e-4), rel=1e-10)
+
+
+def test_velocity_servo(motor):
+    m = motor("type: velocity, kd: 0.5, reference: 6", ", friction: 0.3", 2.0)
+    assert m["w"] == pytest.approx(6 - 0.3 / 0.5, abs=1e-9)
+
+
+def test_lag(motor):
+    T = 0.2
+    m = motor("type: torque, torque: 0.3, lag: 200 ms")
+    assert m["w"] == pytest.approx(0.3 / J * (1 + T * math.expm1(-1 / T)), rel=1e-11)
+
+
+def test_backlash_is_half_its_width_behind(motor):
+    m = motor("kp: 400, kd: 4, backlash: 3 deg, reference: {type: move, to: 0.5, duration: 1}",
+              ", friction: 0.2", 2.0)
+    # Friction stops the wheel where the flank pushes with no more than it.
+    assert 0.5 - m["x"] <= math.radians(1.5) + 0.2 / 400 + 1e-6
+    assert 0.5 - m["x"] >= math.radians(1.5) - 1e-6
+
+
+def test_a_lagging_run_resumes_bit_by_bit(run, tmp_path):
+    scene = tmp_path / "wheel.yaml"
+    scene.write_text(WHEEL % ("", "kp: 2, kd: 0.2, lag: 0.02, limit: 0.5, reference: 1", 1)
+                     + "output: {checkpoint: 0.3}\n")
+    whole, again = tmp_path / "whole.h5", tmp_path / "again.h5"
+    assert run("run", scene, "-q", "-o", whole).code == 0
+    done = run("run", "--resume", whole, "-q", "-o", again)  # from its last checkpoint, at 0.9 s
+    assert done.code == 0, done.err
+    frames = [run("csv", p, "-t", "frames").out for p in (whole, again)]
+    assert frames[0] == frames[1] and frames[0].count("\n") > 100
+
+
+@pytest.mark.parametrize("keys,told", [
+    ("kp: 1, gear: 0", ["motors[0].gear", "other than 0"]),
+    ("kp: 1, rotor: -1", ["motors[0].rotor"]),
+    ("kp: 1, lag: -1", ["motors[0].lag"]),
+    ("kp: 1, backlash: -1 deg", ["motors[0].backlash"]),
+    ("kd: 1, backlash: 1 deg", ["motors[0]", "kp > 0"]),
+    ("kp: 1, backlash: 1 deg, lag: 0.1", ["motors[0]", "either backlash or lag"]),
+    ("kp: 1, limits: [1, 2]", ["motors[0].limits", "one <= 0"]),
+    ("kp: 1, limits: [1]", ["motors[0].limits"]),
+    ("kp: 1, limit: -1", ["motors[0].limit"]),
+    ("kp: 1, curve: {stall_torque: 1}", ["motors[0].curve", "no_load_speed"]),
+    ("kp: 1, curve: {no_load_speed: 1}", ["motors[0].curve", "stall_torque"]),
+    ("kp: 1, curve: {}", ["motors[0].curve", "stall_torque"]),
+    ("kp: 1, curve: {speeds: [0, 1], torques: [1]}", ["motors[0].curve", "as many"]),
+    ("kp: 1, curve: {speeds: [0, 1], torques: [1, 2]}", ["motors[0].curve", "do not rise"]),
+    ("kp: 1, curve: {speeds: [1, 2], torques: [2, 1]}", ["motors[0].curve", "begins at speed 0"]),
+    ("type: velocity, kp: 1", ["motors[0].kp", "velocity servo"]),
+    ("type: torque, reference: 1", ["motors[0].reference", "only a torque"]),
+    ("type: spring", ["motors[0].type"]),
+])
+def test_bad_motors(run, tmp_path, keys, told):
+    scene = tmp_path / "wheel.yaml"
+    scene.write_text(WHEEL % ("", keys, 1))
+    done = run("run", scene, "-q")
+    assert done.code == 2, done.err
+    assert "wheel.yaml:6" in done.err, done.err
+    for text in told:
+        assert text in done.err, done.err
+
+
+@pytest.mark.parametrize("integrator", ["event-driven", "rk4-projection"])
+@pytest.mark.parametrize("keys,what", [("kp: 1, lag: 0.1", "a lag"),
+                                       ("kp: 1, backlash: 0.1", "backlash")])
+def test_other_integrators_refuse_memory_and_play(run, tmp_path, integrator, keys, what):
+    scene = tmp_path / "wheel.yaml"
+    scene.write_text(WHEEL % ("", keys, 1) + f"integrator: {{type: {integrator}}}\n")
+    done = run("run", scene, "-q")
+    assert done.code == 2
+    for text in ("wheel.yaml:11", "integrator.type", what, "moreau"):
+        assert text in done.err, done.err
