@@ -365,7 +365,7 @@ TEST(Sensors, FaultsAreNamed) {
   refused([](Sensor& s) { s.rate = 1000, s.delay = 1e9; }, "readings on their way");
   refused([](Sensor& s) { s.noise = {1, 2, 3}; }, "noise.std: expected 2 numbers, got 3");
   refused([](Sensor& s) { s.noise = {1, -2}; }, "numbers >= 0");
-  refused([](Sensor& s) { s.bias = {1}; }, "bias: expected 2 numbers");
+  refused([](Sensor& s) { s.bias = {1}; }, "each of 2 values, got 1");
   refused([](Sensor& s) { s.resolution = -1; }, "resolution");
 }
 

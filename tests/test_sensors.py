@@ -109,7 +109,7 @@ def test_info_lists_them(run, scene, tmp_path):
     ("{name: a, type: com, noise: {std: -1}}", ["sensors[0].noise.std"]),
     ("{name: a, type: com, noise: {std: [1, 1, 1]}}", ["sensors[0].noise.std", "expected 2"]),
     ("{name: a, type: com, noise: {std: 1, seed: 0.5}}", ["sensors[0].noise.seed", "whole"]),
-    ("{name: a, type: com, bias: [1]}", ["sensors[0].bias", "expected 6"]),
+    ("{name: a, type: com, bias: [1]}", ["sensors[0].bias", "each of 6 values"]),
     ("{name: a, type: encoder, joints: arm, resolution: -1}", ["sensors[0].resolution"]),
     ("{name: a, type: com, resolution: 1}", ["sensors[0]", "resolution"]),
     ("{name: a b, type: com}", ["sensors[0].name", "letters"]),

@@ -44,7 +44,13 @@ ActuationHandle& set_motor(ActuationHandle& a, const BodyName& name, double kp, 
     throw InputError(fmt::format("servo: expected 'position' or 'velocity', got '{}'", servo));
   if (a.model->coordinates[c].dof.prescribed)
     throw InputError(fmt::format("coordinate '{}' is prescribed", a.model->coordinates[c].name));
-  Motor motor{c, kp, kd, signal_of(reference), signal_of(torque), limit};
+  Motor motor;
+  motor.coordinate = c;
+  motor.kp = kp;
+  motor.kd = kd;
+  motor.reference = signal_of(reference);
+  motor.torque = signal_of(torque);
+  motor.limit = limit;
   motor.servo = servo == "velocity" ? Servo::velocity : Servo::position;
   motor.gear = gear;
   if (limits) std::tie(motor.lower, motor.upper) = *limits;

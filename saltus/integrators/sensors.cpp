@@ -105,7 +105,8 @@ void SensorBank::check(const Sensor& s) const {
   for (const double x : s.noise)
     if (!(x >= 0) || !std::isfinite(x)) refuse("noise.std", "expected numbers >= 0");
   if (!s.bias.empty() && static_cast<int>(s.bias.size()) != values_of(s))
-    refuse("bias", fmt::format("expected {} numbers, got {}", values_of(s), s.bias.size()));
+    refuse("bias", fmt::format("expected a bias for each of {} values, got {}", values_of(s),
+                               s.bias.size()));
   if (!(s.resolution >= 0)) refuse("resolution", "expected a number >= 0");
 }
 
