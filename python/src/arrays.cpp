@@ -72,10 +72,12 @@ Vec vector_of_any_length(nb::handle x, const char* name) {
 Vec3 vec3_of(nb::handle x, const char* name) { return vector_of(x, 3, name); }
 
 Mat matrix_of(nb::handle x, Eigen::Index rows, Eigen::Index columns, const char* name) {
-  const std::string expected = rows < 0 ? fmt::format("an n x {} matrix", columns)
-                                        : fmt::format("a {} x {} matrix", rows, columns);
+  const std::string expected = columns < 0 ? "a matrix"
+                               : rows < 0  ? fmt::format("an n x {} matrix", columns)
+                                           : fmt::format("a {} x {} matrix", rows, columns);
   const Input a = import_array(x, name, expected);
   if (a.ndim() == 2 && rows < 0) rows = static_cast<Eigen::Index>(a.shape(0));
+  if (a.ndim() == 2 && columns < 0) columns = static_cast<Eigen::Index>(a.shape(1));
   if (a.ndim() != 2 || static_cast<Eigen::Index>(a.shape(0)) != rows ||
       static_cast<Eigen::Index>(a.shape(1)) != columns)
     throw InputError(fmt::format("{}: expected {}, got shape {}", name, expected, shape_text(a)));

@@ -29,7 +29,7 @@ enum class Numbers { finite, any };
                             Numbers numbers = Numbers::finite);
 [[nodiscard]] Vec vector_of_any_length(nb::handle x, const char* name);
 [[nodiscard]] Vec3 vec3_of(nb::handle x, const char* name);
-// rows < 0: any number of them.
+// rows or columns < 0: any number of them.
 [[nodiscard]] Mat matrix_of(nb::handle x, Eigen::Index rows, Eigen::Index columns,
                             const char* name);
 [[nodiscard]] std::string path_of(nb::handle x, const char* name);

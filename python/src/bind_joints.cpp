@@ -207,7 +207,7 @@ void bind_joints(nb::module_& m) {
           "x and y of the first height [m]");
   m.def(
       "mesh",
-      [](const nb::object& path, double scale) {
+      [](const PathLike& path, double scale) {
         require_positive(scale, "scale");
         return hull_of(read_mesh(path_of(path, "path")), Vec3::Constant(scale));
       },

@@ -311,3 +311,12 @@ def test_a_cycle_through_the_callback_is_collected():
     del sim, force
     gc.collect()
     assert gone() is None
+
+
+def test_a_ball_rests_on_a_height_field():
+    ground = saltus.HeightField(np.zeros((5, 7)), [0.5, 0.5])
+    assert ground.heights.shape == (5, 7) and list(ground.origin) == [-1.5, -1.0]
+    with pytest.raises(saltus.InputError):
+        saltus.HeightField([[0.0, 0.0]], [0.5, 0.5])
+    with pytest.raises(saltus.InputError):
+        saltus.HeightField([[0.0, np.nan], [0.0, 0.0]], [0.5, 0.5])
