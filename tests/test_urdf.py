@@ -79,7 +79,7 @@ def numbers_of(element, key, usual="0 0 0"):
 
 
 def turn(axis, angle):
-    K = np.cross(np.eye(3), -np.asarray(axis, float))
+    K = np.cross(np.eye(3), axis)
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
 
 
