@@ -189,7 +189,7 @@ Json header_json(const Scene& scene, const System& system) {
   j["visuals"] = Json::array();
   for (const VisualScene& v : scene.visuals) {
     const BodyIndex body = v.shape.body == "world" ? world : m.body(v.shape.body);
-    Json visual = shape_json({v.shape.name, body, v.shape.frame, v.shape.shape});
+    Json visual = shape_json({v.shape.name, body, v.shape.frame, v.shape.shape, 0, {}});
     visual["colour"] = {v.colour[0], v.colour[1], v.colour[2], v.colour[3]};
     j["visuals"].push_back(visual);
   }
