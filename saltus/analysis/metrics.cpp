@@ -14,6 +14,8 @@ namespace saltus {
 using Kind = Metric::Kind;
 
 bool matches(const std::string& pattern, const std::string& name) {
+  if (const auto bar = pattern.rfind('|'); bar != std::string::npos)
+    return matches(pattern.substr(bar + 1), name) || matches(pattern.substr(0, bar), name);
   const auto star = pattern.find('*');
   if (star == std::string::npos) return pattern == name;
   if (name.compare(0, star, pattern, 0, star) != 0) return false;

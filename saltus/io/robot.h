@@ -54,6 +54,7 @@ struct Robot {
   std::vector<SourceLine> motor_lines;
   std::vector<RobotSite> sites;
   std::vector<RobotKeyframe> keyframes;
+  std::map<std::string, InitialScene> initial;  // by joint: where the file draws the robot, if not 0
   std::optional<Vec3> gravity;     // where the file gives one [m/s^2]
   std::optional<double> timestep;  // [s]
   std::vector<RobotNote> notes;    // in the order of the file
