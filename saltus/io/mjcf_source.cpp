@@ -15,10 +15,7 @@ namespace saltus::mjcf {
 namespace fs = std::filesystem;
 
 std::string label(const Element& e, const char* attribute) {
-  const char* name = e.node().attribute("name").value();
-  std::string text =
-      *name ? fmt::format("<{} name=\"{}\">", e.name(), name) : fmt::format("<{}>", e.name());
-  return attribute ? text + " " + attribute : text;
+  return attribute ? e.label() + " " + attribute : e.label();
 }
 
 // --- files ---------------------------------------------------------------------------------------
@@ -44,6 +41,7 @@ XmlFile& Sources::add(const std::string& text, const std::string& name) {
 // Recursion: at most XmlFile::deepest in a file, and no file comes twice.
 void Sources::include_all(const Element& e) {
   for (const Element& c : e.children()) {
+    if (const auto name = c.node().attribute("name")) names_[c.name()].insert(name.value());
     if (c.name() == "include") {
       c.mark();
       include(c);
@@ -57,9 +55,8 @@ void Sources::include_all(const Element& e) {
 std::string Sources::find(const Element& e, const std::string& file) const {
   try {
     if (const auto found = path_in_folder(folder_, file)) return *found;
-    const auto includer = std::find_if(files_.begin(), files_.end(), [&](const auto& f) {
-      return f->name() == e.file();
-    });
+    const auto includer = std::find_if(files_.begin(), files_.end(),
+                                       [&](const auto& f) { return f->name() == e.file(); });
     const std::string& path = paths_[includer - files_.begin()];
     if (!path.empty()) {
       const fs::path beside = fs::path(path).parent_path() / file;
@@ -76,8 +73,9 @@ void Sources::include(const Element& e) {
   const std::string path = find(e, file);
   for (std::size_t i = 0; i < paths_.size(); ++i)
     if (paths_[i] == path)
-      throw e.error("file", open_[i] ? fmt::format("the includes form a cycle: '{}' is being read", file)
-                                     : fmt::format("'{}' is included twice", file));
+      throw e.error("file", open_[i]
+                                ? fmt::format("the includes form a cycle: '{}' is being read", file)
+                                : fmt::format("'{}' is included twice", file));
   if (files_.size() >= most_files)
     throw e.error("file", fmt::format("more than {} files are included", most_files));
   std::ifstream stream(path, std::ios::binary);
@@ -91,6 +89,11 @@ void Sources::include(const Element& e) {
   included_[e.node().hash_value()] = index;
   include_all(added.root());
   open_[index] = 0;
+}
+
+bool Sources::is_named(const std::string& tag, const std::string& name) const {
+  const auto found = names_.find(tag);
+  return found != names_.end() && found->second.contains(name);
 }
 
 std::vector<Element> Sources::children(const Element& e) const {
@@ -129,8 +132,9 @@ std::vector<Element> Sources::contents(const char* section) const {
 // --- default classes -----------------------------------------------------------------------------
 
 bool is_actuator(const std::string& tag) {
-  static const std::array names{"general",  "motor",  "position", "velocity", "intvelocity",
-                                "damper",   "cylinder", "muscle", "adhesion", "plugin", "dcmotor"};
+  static const std::array names{"general",     "motor",  "position", "velocity",
+                                "intvelocity", "damper", "cylinder", "muscle",
+                                "adhesion",    "plugin", "dcmotor"};
   return std::find(names.begin(), names.end(), tag) != names.end();
 }
 

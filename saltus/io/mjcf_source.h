@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "saltus/io/xml.h"
 
 namespace saltus::mjcf {
+
+using Element = XmlElement;
 
 inline constexpr int deepest = 1000;  // nesting of bodies, frames and classes, over all files
 
@@ -28,6 +31,8 @@ class Sources {
   // The contents of such sections, not marked.
   [[nodiscard]] std::vector<Element> contents(const char* section) const;
   [[nodiscard]] const std::string& folder() const { return folder_; }
+  // Whether an element of that kind has this name anywhere.
+  [[nodiscard]] bool is_named(const std::string& tag, const std::string& name) const;
   [[nodiscard]] const std::vector<std::unique_ptr<XmlFile>>& files() const { return files_; }
 
  private:
@@ -39,8 +44,9 @@ class Sources {
   std::string folder_;
   Element root_;
   std::vector<std::unique_ptr<XmlFile>> files_;
-  std::vector<std::string> paths_;                        // canonical, of files_; empty: a text
-  std::vector<char> open_;                                // of files_: being read
+  std::vector<std::string> paths_;                         // canonical, of files_; empty: a text
+  std::map<std::string, std::set<std::string>> names_;     // by tag
+  std::vector<char> open_;                                 // of files_: being read
   std::unordered_map<std::size_t, std::size_t> included_;  // <include> -> file
 };
 

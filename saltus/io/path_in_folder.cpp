@@ -12,9 +12,10 @@ std::optional<std::string> path_in_folder(const std::string& folder, const std::
   namespace fs = std::filesystem;
   const fs::path relative(file);
   if (relative.is_absolute())
-    throw InputError(fmt::format("'{}' is an absolute path: files are read only below the "
-                                 "robot's folder",
-                                 file));
+    throw InputError(
+        fmt::format("'{}' is an absolute path: files are read only below the "
+                    "robot's folder",
+                    file));
   if (folder.empty()) return std::nullopt;
   std::error_code failure;
   const fs::path root = fs::canonical(folder, failure);

@@ -50,14 +50,15 @@ struct Robot {
   std::vector<ShapeScene> obstacles;                          // shapes on the world
   std::vector<ContactScene> contacts;                         // laws the file states
   std::vector<std::pair<std::string, std::string>> excluded;  // bodies that never touch
+  std::vector<VisualScene> visuals;
   std::vector<MotorScene> motors;
   std::vector<SourceLine> motor_lines;
   std::vector<RobotSite> sites;
   std::vector<RobotKeyframe> keyframes;
-  std::map<std::string, InitialScene> initial;  // by joint: where the file draws the robot, if not 0
-  std::optional<Vec3> gravity;     // where the file gives one [m/s^2]
-  std::optional<double> timestep;  // [s]
-  std::vector<RobotNote> notes;    // in the order of the file
+  std::map<std::string, InitialScene> initial;  // by joint name, where no keyframe is asked for
+  std::optional<Vec3> gravity;                  // where the file gives one [m/s^2]
+  std::optional<double> timestep;               // [s]
+  std::vector<RobotNote> notes;                 // in the order of the file
 };
 
 enum class RobotBase {
@@ -88,6 +89,26 @@ struct RobotOptions {
 // InputError where the path, links followed, leaves the folder.
 [[nodiscard]] std::optional<std::string> path_in_folder(const std::string& folder,
                                                         const std::string& file);
+
+// The convex hull of a mesh file (STL, OBJ) that a robot file names, scaled; or why there is none.
+// Names of ROS, package://name/path and file://path, are looked for below the folder.
+struct MeshShape {
+  std::optional<Shape> shape;
+  std::string why;
+};
+[[nodiscard]] MeshShape mesh_shape(const std::string& folder, const std::string& file,
+                                   const Vec3& scale);
+
+// How a scene takes a robot.
+struct RobotUse {
+  std::string name;  // put before every name, with '/'; empty: names of the file
+  SE3 pose;          // of its base
+  std::optional<std::string> keyframe;
+  bool motors = true, contacts = true;
+  std::optional<bool> self_contact;  // default: URDF no, MJCF as the file's laws say
+};
+// Adds the robot's parts behind those of the scene. Throws InputError on an unknown keyframe.
+void add_robot(Scene& scene, const Robot& robot, const RobotUse& use);
 
 // A scene that runs the robot, alone: what `saltus import` and `saltus.load` build.
 [[nodiscard]] Scene scene_of(const Robot& robot);

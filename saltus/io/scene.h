@@ -18,10 +18,17 @@
 
 namespace saltus {
 
+// What comes from a robot file says from where: `source` is "a1.urdf:12", empty in the scene's own.
 struct ShapeScene {
   std::string name, body = "world";
   SE3 frame;
   Shape shape = Sphere{};
+  std::string source = {};
+};
+
+struct VisualScene {  // what is only seen
+  ShapeScene shape;
+  Vec4 colour{0.6, 0.6, 0.6, 1};  // red, green, blue, opacity: 0..1
 };
 
 struct BodyScene {
@@ -30,17 +37,25 @@ struct BodyScene {
   JointSpec joint;
   std::optional<Signal> prescribed;  // of the joint's only coordinate
   std::vector<ShapeScene> shapes;
+  std::string source = {};
 };
 
 struct LoopScene {
   std::string child;
   JointSpec joint;
   std::optional<Signal> prescribed;
+  std::string source = {};
 };
 
 struct ContactScene {
   std::vector<std::string> between;  // two patterns of shape names; * matches any text
   ContactLaw law;
+  std::string source = {};
+};
+
+struct ExclusionScene {
+  std::vector<std::string> bodies;  // patterns: of these none touches another
+  std::string source = {};
 };
 
 struct SupportScene {
@@ -58,6 +73,7 @@ struct MotorScene {
   std::optional<SerpenoidGait> gait;  // along the joints
   std::optional<Signal> torque;
   double limit = infinity;
+  std::string source = {};
 };
 
 struct SpringScene {
@@ -113,7 +129,9 @@ struct Scene {
   std::vector<BodyScene> bodies;
   std::vector<LoopScene> loops;
   std::vector<ShapeScene> obstacles;
-  std::vector<ContactScene> contacts;
+  std::vector<ContactScene> contacts;  // of those that name two shapes, the first holds
+  std::vector<ExclusionScene> exclusions;
+  std::vector<VisualScene> visuals;
   std::vector<SupportScene> supports;
   std::vector<SpringScene> springs;
   std::vector<DragScene> drags;
@@ -129,6 +147,7 @@ struct Scene {
   double end = 1;                     // [s]
   OutputScene output;
   bool allow_unconverged = false;
+  bool robots = false;  // parts of robot files are among the above
 };
 
 [[nodiscard]] std::string_view integrator_name(const Scene& scene);
@@ -138,6 +157,9 @@ struct Scene {
 [[nodiscard]] Scene read_scene(Document document, const std::vector<std::string>& overrides);
 [[nodiscard]] Scene load_scene(const std::string& path, const std::vector<std::string>& overrides);
 [[nodiscard]] nlohmann::ordered_json scene_schema();
+// The scene as YAML that needs no other file: robots are written out. Read again it gives the same
+// scene to the last bit.
+[[nodiscard]] std::string complete_text(const Scene& scene);
 
 struct System {
   Model model;

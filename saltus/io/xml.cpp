@@ -52,21 +52,21 @@ std::optional<std::vector<double>> parse_numbers(const std::string& text) {
 
 // --- elements ------------------------------------------------------------------------------------
 
-int Element::line() const { return file_->line(node_.offset_debug()); }
-const std::string& Element::file() const { return file_->name(); }
+int XmlElement::line() const { return file_->line(node_.offset_debug()); }
+const std::string& XmlElement::file() const { return file_->name(); }
 
-void Element::mark() const {
+void XmlElement::mark() const {
   if (node_) file_->read_nodes_.insert(node_.hash_value());
 }
 
-Element Element::child(const char* name) const {
-  const Element found(*file_, node_.child(name));
+XmlElement XmlElement::child(const char* name) const {
+  const XmlElement found(*file_, node_.child(name));
   found.mark();
   return found;
 }
 
-std::vector<Element> Element::children(const char* name) const {
-  std::vector<Element> all;
+std::vector<XmlElement> XmlElement::children(const char* name) const {
+  std::vector<XmlElement> all;
   for (const pugi::xml_node n : node_.children(name)) {
     all.emplace_back(*file_, n);
     all.back().mark();
@@ -74,24 +74,24 @@ std::vector<Element> Element::children(const char* name) const {
   return all;
 }
 
-std::vector<Element> Element::children() const {
-  std::vector<Element> all;
+std::vector<XmlElement> XmlElement::children() const {
+  std::vector<XmlElement> all;
   for (const pugi::xml_node n : node_.children())
     if (n.type() == pugi::node_element) all.emplace_back(*file_, n);
   return all;
 }
 
-bool Element::has(const char* attribute) const { return !node_.attribute(attribute).empty(); }
+bool XmlElement::has(const char* attribute) const { return !node_.attribute(attribute).empty(); }
 
-std::optional<std::string> Element::text(const char* attribute) const {
+std::optional<std::string> XmlElement::text(const char* attribute) const {
   const pugi::xml_attribute a = node_.attribute(attribute);
   if (!a) return std::nullopt;
   file_->read_attributes_.insert(a.hash_value());
   return a.value();
 }
 
-std::optional<std::vector<double>> Element::numbers(const char* attribute, std::size_t least,
-                                                    std::size_t most) const {
+std::optional<std::vector<double>> XmlElement::numbers(const char* attribute, std::size_t least,
+                                                       std::size_t most) const {
   const std::optional<std::string> given = text(attribute);
   if (!given) return std::nullopt;
   std::optional<std::vector<double>> all = parse_numbers(*given);
@@ -103,12 +103,12 @@ std::optional<std::vector<double>> Element::numbers(const char* attribute, std::
   return all;
 }
 
-std::optional<double> Element::number(const char* attribute) const {
+std::optional<double> XmlElement::number(const char* attribute) const {
   const auto all = numbers(attribute, 1, 1);
   return all ? std::optional(all->front()) : std::nullopt;
 }
 
-std::optional<int> Element::integer(const char* attribute) const {
+std::optional<int> XmlElement::integer(const char* attribute) const {
   const std::optional<double> x = number(attribute);
   if (!x) return std::nullopt;
   if (*x != std::floor(*x) || std::abs(*x) > 1e9)
@@ -116,7 +116,7 @@ std::optional<int> Element::integer(const char* attribute) const {
   return static_cast<int>(*x);
 }
 
-std::optional<bool> Element::boolean(const char* attribute) const {
+std::optional<bool> XmlElement::boolean(const char* attribute) const {
   const std::optional<std::string> given = text(attribute);
   if (!given) return std::nullopt;
   if (*given == "true" || *given == "1") return true;
@@ -124,32 +124,32 @@ std::optional<bool> Element::boolean(const char* attribute) const {
   throw error(attribute, fmt::format("expected true or false, got '{}'", *given));
 }
 
-std::optional<Vec3> Element::vec3(const char* attribute) const {
+std::optional<Vec3> XmlElement::vec3(const char* attribute) const {
   const auto all = numbers(attribute, 3, 3);
   return all ? std::optional(Vec3((*all)[0], (*all)[1], (*all)[2])) : std::nullopt;
 }
 
-std::string Element::required_text(const char* attribute) const {
+std::string XmlElement::required_text(const char* attribute) const {
   if (std::optional<std::string> given = text(attribute)) return *given;
   throw error(fmt::format("the attribute '{}' is missing", attribute));
 }
 
-double Element::required_number(const char* attribute) const {
+double XmlElement::required_number(const char* attribute) const {
   if (const std::optional<double> given = number(attribute)) return *given;
   throw error(fmt::format("the attribute '{}' is missing", attribute));
 }
 
-std::string Element::label() const {
+std::string XmlElement::label() const {
   const char* name = node_.attribute("name").value();
   return *name ? fmt::format("<{} name=\"{}\">", node_.name(), name)
                : fmt::format("<{}>", node_.name());
 }
 
-InputError Element::error(const std::string& message) const {
+InputError XmlElement::error(const std::string& message) const {
   return InputError(fmt::format("{}:{}: {}: {}", file(), line(), label(), message));
 }
 
-InputError Element::error(const char* attribute, const std::string& message) const {
+InputError XmlElement::error(const char* attribute, const std::string& message) const {
   return InputError(fmt::format("{}:{}: {} {}: {}", file(), line(), label(), attribute, message));
 }
 
@@ -183,8 +183,8 @@ int XmlFile::line(std::ptrdiff_t offset) const {
                           line_starts_.begin());
 }
 
-Element XmlFile::root() {
-  const Element top(*this, document_.document_element());
+XmlElement XmlFile::root() {
+  const XmlElement top(*this, document_.document_element());
   top.mark();
   return top;
 }

@@ -15,10 +15,10 @@ namespace saltus {
 class XmlFile;
 
 // An element, or none. Asking for an attribute or a child marks it as read.
-class Element {
+class XmlElement {
  public:
-  Element() = default;
-  Element(XmlFile& file, pugi::xml_node node) : file_(&file), node_(node) {}
+  XmlElement() = default;
+  XmlElement(XmlFile& file, pugi::xml_node node) : file_(&file), node_(node) {}
 
   explicit operator bool() const { return !node_.empty(); }
   [[nodiscard]] std::string name() const { return node_.name(); }
@@ -26,10 +26,10 @@ class Element {
   [[nodiscard]] const std::string& file() const;
   [[nodiscard]] pugi::xml_node node() const { return node_; }
 
-  [[nodiscard]] Element child(const char* name) const;                  // the first, or none
-  [[nodiscard]] std::vector<Element> children(const char* name) const;  // of that name
-  [[nodiscard]] std::vector<Element> children() const;                  // all; not marked
-  void mark() const;                                                    // read, its contents apart
+  [[nodiscard]] XmlElement child(const char* name) const;                  // the first, or none
+  [[nodiscard]] std::vector<XmlElement> children(const char* name) const;  // of that name
+  [[nodiscard]] std::vector<XmlElement> children() const;                  // all; not marked
+  void mark() const;  // read, its contents apart
 
   [[nodiscard]] bool has(const char* attribute) const;  // does not mark
   [[nodiscard]] std::optional<std::string> text(const char* attribute) const;
@@ -46,9 +46,10 @@ class Element {
   // "robot.urdf:12: <joint name="knee">: message"; with an attribute, "... <joint ...> axis: ..."
   [[nodiscard]] InputError error(const std::string& message) const;
   [[nodiscard]] InputError error(const char* attribute, const std::string& message) const;
+  [[nodiscard]] std::string label() const;  // "<joint name="knee">"
+  [[nodiscard]] std::string content() const { return node_.child_value(); }  // text inside
 
  private:
-  [[nodiscard]] std::string label() const;
   XmlFile* file_ = nullptr;
   pugi::xml_node node_;
 };
@@ -69,14 +70,14 @@ class XmlFile {
   XmlFile(const XmlFile&) = delete;
   XmlFile& operator=(const XmlFile&) = delete;
 
-  [[nodiscard]] Element root();  // marked
+  [[nodiscard]] XmlElement root();  // marked
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int line(std::ptrdiff_t offset) const;
   // In the order of the file; of an element that was not read its contents are not listed.
   [[nodiscard]] std::vector<UnreadItem> unread() const;
 
  private:
-  friend class Element;
+  friend class XmlElement;
   std::string name_, text_;
   std::vector<std::size_t> line_starts_;
   pugi::xml_document document_;
