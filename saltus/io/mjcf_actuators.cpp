@@ -3,6 +3,7 @@
 // is a motor of kp = -g^2 b1, kd = -g^2 b2 and the constant part g (gain ctrl + b0).
 #include <fmt/format.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -87,7 +88,7 @@ struct Actuators {
     controls.assign(count, 0);
   }
 
-  // M's diagonal, where the file draws the robot (MuJoCo's dof_M0).
+  // What a force of the joint feels where the file draws the robot: 1 / (M^-1)_ii.
   double inertia(const std::string& joint) {
     if (inertia_.empty()) {
       ModelBuilder builder;
@@ -101,7 +102,9 @@ struct Actuators {
       Workspace work(model);
       forward_kinematics(model, state.q, state.v, work);
       crba(model, work);
-      for (const Coordinate& c : model.coordinates) inertia_[c.name] = work.M(c.v_index, c.v_index);
+      const Mat inverse = Mat(work.M).inverse();
+      for (const Coordinate& c : model.coordinates)
+        inertia_[c.name] = 1 / inverse(c.v_index, c.v_index);
     }
     return inertia_.at(joint);
   }
@@ -140,7 +143,8 @@ struct Actuators {
     return false;
   }
 
-  // MuJoCo: kv = 2 ratio sqrt(kp m), m the inertia that the actuator feels.
+  // MuJoCo since 3.15: kv = 2 ratio sqrt(kp m), m the inertia that the actuator feels. (Before, m
+  // was M's diagonal.)
   double damping(const Law& law, const std::string& joint, double gear) {
     if (law.bias_type == "none") return 0;
     if (law.bias[2] <= 0) return -law.bias[2];

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "saltus/geometry/contact_points.h"
 #include "saltus/io/mjcf_reader.h"
 
 namespace saltus::mjcf {
@@ -132,8 +133,8 @@ struct Contacts {
     std::copy(friction.begin(), friction.end(), f.begin());
     if (*std::min_element(f.begin(), f.end()) < 0)
       throw s.error("friction", "expected numbers >= 0");
-    if (a.shape.empty() || b.shape.empty()) {
-      reader.unused(e, nullptr, "one of the geoms has no shape");
+    if (a.shape.empty() || b.shape.empty() || !can_touch(a.solid, b.solid)) {
+      reader.unused(e, nullptr, "one of the geoms has no shape, or theirs do not meet");
       return;
     }
     const int x = reader.bodies[a.body].weld, y = reader.bodies[b.body].weld;
@@ -152,18 +153,33 @@ struct Contacts {
   struct Class {
     Touch touch;
     int role = 0;
+    Shape kind = Sphere{};  // of its first shape
     std::vector<std::string> shapes;
     std::set<int> bodies;
   };
 
+  // Whether every shape can touch every other; else classes have shapes of one kind.
+  [[nodiscard]] bool all_kinds_touch() const {
+    std::map<std::size_t, const Shape*> kinds;
+    for (const GeomPart& g : reader.geoms)
+      if (!g.shape.empty() && !std::holds_alternative<HalfSpace>(g.solid))
+        kinds.emplace(g.solid.index(), &g.solid);
+    for (const auto& a : kinds)
+      for (const auto& b : kinds)
+        if (!can_touch(*a.second, *b.second)) return false;
+    return true;
+  }
+
   std::vector<Class> classes() const {
+    const bool by_kind = !all_kinds_touch();
     std::vector<Class> all;
-    std::map<std::pair<Touch, int>, std::size_t> index;
+    std::map<std::tuple<Touch, int, std::size_t>, std::size_t> index;
     for (const GeomPart& g : reader.geoms) {
       if (g.shape.empty() || (g.touch.contype == 0 && g.touch.conaffinity == 0)) continue;
       const int role = world_role(g.body);
-      const auto [at, added] = index.emplace(std::pair(g.touch, role), all.size());
-      if (added) all.push_back({g.touch, role, {}, {}});
+      const auto [at, added] =
+          index.emplace(std::tuple(g.touch, role, by_kind ? g.solid.index() : 0), all.size());
+      if (added) all.push_back({g.touch, role, g.solid, {}, {}});
       all[at->second].shapes.push_back(g.shape);
       all[at->second].bodies.insert(g.body);
     }
@@ -174,7 +190,15 @@ struct Contacts {
     if (a.role + b.role == 3 || !bits_meet(a.touch, b.touch)) return false;
     for (const int x : a.bodies)
       for (const int y : b.bodies)
-        if (may_touch(x, y)) return true;
+        if (may_touch(x, y)) return supported(a, b);
+    return false;
+  }
+
+  [[nodiscard]] bool supported(const Class& a, const Class& b) const {
+    if (can_touch(a.kind, b.kind)) return true;
+    reader.unused(
+        reader.sources.root(), nullptr,
+        fmt::format("contact of {} with {}: not supported", name_of(a.kind), name_of(b.kind)));
     return false;
   }
 
@@ -198,7 +222,7 @@ struct Contacts {
       }
       for (const auto& [law, entry] : mine) {
         const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) {
-          return key(e.law) == law && e.b == entry.b && e.b.front() > i;
+          return key(e.law) == law && e.b == entry.b;
         });
         if (same != entries.end())
           same->a.push_back(i);

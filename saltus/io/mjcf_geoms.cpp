@@ -205,6 +205,7 @@ struct GeomReader {
       return;
     }
     part.shape = part.name;
+    part.solid = shape.shape;
     if (still)
       reader.robot.obstacles.push_back(shape);
     else

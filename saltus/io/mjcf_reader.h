@@ -46,13 +46,14 @@ struct GeomPart {
   std::string name = {}, shape = {};  // in the file, in the robot (empty: it has none)
   int body = 0;
   Touch touch = {};
+  Shape solid = Sphere{};
 };
 
 struct JointPart {
   std::string name = {};
   Element element = {};
   Joint kind = Fixed{};
-  std::vector<double> q = {};          // where the file draws it (MuJoCo's qpos0)
+  std::vector<double> q = {};     // where the file draws it (MuJoCo's qpos0)
   double force_limit = infinity;  // of all actuators together [N m] or [N]
   bool in_file = true;            // else given by the options
   bool in_robot = true;           // else taken away by the options
@@ -62,7 +63,7 @@ struct BodyPart {
   std::string name = {};
   Element element = {};
   int parent = 0;
-  SE3 X = {};               // in the world where the file draws it
+  SE3 X = {};          // in the world where the file draws it
   bool moves = false;  // has joints
   int weld = 0;        // the body it moves with: itself, or an ancestor; 0: the world
   int index = -1;      // in Robot::bodies

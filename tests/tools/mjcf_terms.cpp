@@ -37,14 +37,14 @@ json pairs(const Model& model) {
       int a = static_cast<int>(i), b = static_cast<int>(k);
       const int low = std::min<int>(model.shapes[i].body, model.shapes[k].body),
                 high = std::max<int>(model.shapes[i].body, model.shapes[k].body);
-      if (low == high || std::binary_search(model.excluded.begin(), model.excluded.end(),
-                                            std::pair(low, high)))
+      if (low == high ||
+          std::binary_search(model.excluded.begin(), model.excluded.end(), std::pair(low, high)))
         continue;
       const int law = model.law_between(a, b);
       if (law < 0) continue;
       const ContactLaw& l = model.contact_laws[law];
-      all.push_back({model.shapes[i].name, model.shapes[k].name, l.mu1, l.mu2, l.drilling,
-                     l.rolling});
+      all.push_back(
+          {model.shapes[i].name, model.shapes[k].name, l.mu1, l.mu2, l.drilling, l.rolling});
     }
   return all;
 }
@@ -54,8 +54,8 @@ json describe(const std::string& path, const json& state) {
   std::stringstream text;
   text << stream.rdbuf();
   const std::filesystem::path file(path);
-  const Robot robot = read_mjcf(text.str(), file.filename().string(),
-                                file.parent_path().string(), RobotOptions{});
+  const Robot robot =
+      read_mjcf(text.str(), file.filename().string(), file.parent_path().string(), RobotOptions{});
   const Model model = test::model_of(robot);
   State s = test::start_of(robot, model);
   const auto take = [&](const char* key, Vec& x) {
@@ -103,12 +103,11 @@ json describe(const std::string& path, const json& state) {
   result["pairs"] = pairs(model);
   result["laws"] = robot.contacts.size();
   for (const MotorScene& m : robot.motors)
-    result["motors"][m.joints.at(0)] = {
-        {"kp", m.kp},
-        {"kd", m.kd},
-        {"limit", std::isfinite(m.limit) ? json(m.limit) : json()},
-        {"reference", m.reference ? value(*m.reference, 0) : 0},
-        {"torque", m.torque ? value(*m.torque, 0) : 0}};
+    result["motors"][m.joints.at(0)] = {{"kp", m.kp},
+                                        {"kd", m.kd},
+                                        {"limit", std::isfinite(m.limit) ? json(m.limit) : json()},
+                                        {"reference", m.reference ? value(*m.reference, 0) : 0},
+                                        {"torque", m.torque ? value(*m.torque, 0) : 0}};
   result["notes"] = json::array();
   for (const RobotNote& n : robot.notes)
     result["notes"].push_back({n.kind == RobotNote::Kind::assumed ? "assumed" : "unused",
