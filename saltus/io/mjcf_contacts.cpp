@@ -220,9 +220,10 @@ struct Contacts {
         Entry& entry = mine.emplace(key(law), Entry{law, {i}, {}}).first->second;
         entry.b.push_back(k);
       }
-      for (const auto& [law, entry] : mine) {
+      for (const auto& one : mine) {
+        const Entry& entry = one.second;
         const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) {
-          return key(e.law) == law && e.b == entry.b;
+          return key(e.law) == one.first && e.b == entry.b;
         });
         if (same != entries.end())
           same->a.push_back(i);

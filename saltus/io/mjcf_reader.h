@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "saltus/io/mjcf_source.h"
@@ -39,7 +40,10 @@ struct Compiler {
 struct Touch {
   int contype = 1, conaffinity = 1, condim = 3, priority = 0;
   std::array<double, 3> friction{1, 0.005, 0.0001};  // sliding [-], torsional, rolling [m]
-  auto operator<=>(const Touch&) const = default;
+  friend bool operator<(const Touch& a, const Touch& b) {
+    return std::tie(a.contype, a.conaffinity, a.condim, a.priority, a.friction) <
+           std::tie(b.contype, b.conaffinity, b.condim, b.priority, b.friction);
+  }
 };
 
 struct GeomPart {
