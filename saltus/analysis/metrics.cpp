@@ -13,14 +13,27 @@ namespace saltus {
 
 using Kind = Metric::Kind;
 
-bool matches(const std::string& pattern, const std::string& name) {
+namespace {
+
+bool matches_one(const std::string& pattern, const std::string& name) {
   const auto star = pattern.find('*');
   if (star == std::string::npos) return pattern == name;
   if (name.compare(0, star, pattern, 0, star) != 0) return false;
   const std::string rest = pattern.substr(star + 1);
   for (std::size_t i = star; i <= name.size(); ++i)
-    if (matches(rest, name.substr(i))) return true;
+    if (matches_one(rest, name.substr(i))) return true;
   return false;
+}
+
+}  // namespace
+
+bool matches(const std::string& pattern, const std::string& name) {
+  for (std::size_t start = 0;;) {
+    const std::size_t end = std::min(pattern.find('|', start), pattern.size());
+    if (matches_one(pattern.substr(start, end - start), name)) return true;
+    if (end == pattern.size()) return false;
+    start = end + 1;
+  }
 }
 
 Vec3 probe_position(const Model& model, const Workspace& work, const Probe& probe) {

@@ -43,7 +43,7 @@ struct Metric {
   std::string path;                  // in the document, for messages
 };
 
-// '*' matches any text.
+// '*' matches any text, 'a|b' what a or b matches.
 [[nodiscard]] bool matches(const std::string& pattern, const std::string& name);
 
 [[nodiscard]] Vec3 probe_position(const Model& model, const Workspace& work, const Probe& probe);

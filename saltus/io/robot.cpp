@@ -9,6 +9,8 @@
 #include <system_error>
 #include <vector>
 
+#include "saltus/geometry/mesh.h"
+#include "saltus/io/mesh.h"
 #include "saltus/io/xml.h"
 
 namespace saltus {
@@ -81,10 +83,11 @@ Robot read_robot(const std::string& text, const std::string& name, const std::st
       fmt::format("{}: expected <robot> (URDF) or <mujoco> (MJCF), got <{}>", name, kind));
 }
 
-MeshShape mesh_shape(const std::string& folder, const std::string& file, const Vec3& /*scale*/) {
+MeshShape mesh_shape(const std::string& folder, const std::string& file, const Vec3& scale) {
   try {
     for (const std::string& meaning : meanings(file))
-      if (path_in_folder(folder, meaning)) return {std::nullopt, "meshes are not read yet"};
+      if (const auto path = path_in_folder(folder, meaning))
+        return {hull_of(read_mesh(*path), scale), ""};
   } catch (const InputError& e) { return {std::nullopt, e.what()}; }
   return {std::nullopt, fmt::format("'{}' is not there", file)};
 }

@@ -144,7 +144,8 @@ void read_dynamic_friction(Fields& f, FrictionScene& friction) {
 }
 
 void read_contact(Fields& f, ContactScene& contact) {
-  f.required().texts("between", contact.between, "two patterns of shape names; * matches any text");
+  f.required().texts("between", contact.between,
+                     "two patterns of shape names; * matches any text, a|b what either matches");
   if (!f.writing_schema() && contact.between.size() != 2)
     throw f.error("between", "expected two patterns of shape names");
   FrictionScene friction;
