@@ -1,4 +1,6 @@
 // The end of a step: the energy ledger, q_E and its correction.
+#include <algorithm>
+
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
@@ -118,6 +120,19 @@ void Stepper::mechanical_energy(EnergyTerms& e) {
   spring_lengths(m, w.work, w.elements.length_end);
 }
 
+// A loaded contact stays active until its impulse vanishes; but one that the correction could not
+// close is open, whatever it carried: of more contacts than freedom some impulses never vanish.
+void Stepper::let_go() {
+  const double open = 1e-5 * m.length_scale;
+  const std::vector<Contact>& found = w.projection.assembly.contacts;  // at the end, sorted by key
+  std::erase_if(s.contacts, [&](const ContactImpulse& c) {
+    const auto at =
+        std::lower_bound(found.begin(), found.end(), c.key,
+                         [](const Contact& x, const ContactKey& k) { return x.key < k; });
+    return at == found.end() || !(at->key == c.key) || at->point.gap > open;
+  });
+}
+
 void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   EnergyTerms& e = report.energy;
   block_work(report);
@@ -140,6 +155,7 @@ void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   const double before = e.total();
   report.projection =
       project(m, o.projection, s.q, s.v, s.turns, w.work, w.mass, w.finder, w.projection);
+  let_go();
   if (report.projection.iterations > 0) {
     mechanical_energy(e);
     e.correction = e.total() - before;

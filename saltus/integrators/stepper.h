@@ -61,6 +61,7 @@ struct Stepper {
   void drive_work(EnergyTerms& e);
   void external_work(EnergyTerms& e);
   void mechanical_energy(EnergyTerms& e);
+  void let_go();
   void finish(StepReport& report);
 };
 
