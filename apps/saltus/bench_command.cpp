@@ -36,6 +36,7 @@ const std::vector<Program>& programs() {
                                         {"solver_bench", {"saltus"}, {"solvers"}},
                                         {"siconos_bench", {"siconos"}, {"solvers"}},
                                         {"snake_bench", {"saltus"}, {"snake"}},
+                                        {"robot_bench", {"saltus", "by-hand"}, {"robot"}},
                                         {"pile_bench", {"saltus"}, {"pile"}},
                                         {"ode_bench", {"ode"}, {"snake", "pile"}},
                                         {"bullet_bench", {"bullet"}, {"snake", "pile"}},
@@ -245,8 +246,8 @@ void add_bench(CLI::App& app, Command& chosen) {
   arguments->problems = problems != nullptr ? problems : "../shared/fclib";
   command
       ->add_option("group", arguments->group,
-                   "dynamics, solvers, snake, pile or all of these; fclib: problem files")
-      ->check(CLI::IsMember({"dynamics", "solvers", "snake", "pile", "all", "fclib"}));
+                   "dynamics, solvers, snake, robot, pile or all of these; fclib: problem files")
+      ->check(CLI::IsMember({"dynamics", "solvers", "snake", "robot", "pile", "all", "fclib"}));
   command->add_option("--folder", arguments->folder, "where the benchmark programs are");
   command->add_option("--problems", arguments->problems,
                       "of fclib: the folder with MANIFEST.csv and problems/");
