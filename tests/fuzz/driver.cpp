@@ -1,8 +1,12 @@
 // The short form of the fuzz targets, for a build without libFuzzer: inputs made of the seeds by a
 // seeded generator, the same every time.
 //   driver FOLDER DICTIONARY COUNT [SEED]
-// An input that ends the program is left in fuzz-last-input.
+// An input that ends the program, or takes longer than 10 s, is left in fuzz-last-input.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -96,6 +100,29 @@ class Mutator {
   std::mt19937 random_;  // its numbers are the same on every machine
 };
 
+constexpr unsigned longest_s = 10;
+std::string current;  // for the signal handler
+
+// Only what a signal handler may call.
+void leave_input() {
+  const int file = open("fuzz-last-input", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (file < 0 || write(file, current.data(), current.size()) < 0) _exit(3);
+  close(file);
+}
+extern "C" void on_signal(int number) {
+  leave_input();
+  constexpr char message[] = "fuzz: a crash or no end; the input is in fuzz-last-input\n";
+  if (write(STDERR_FILENO, message, sizeof message - 1) < 0) _exit(3);
+  _exit(128 + number);
+}
+
+void feed(const std::string& text) {
+  current = text;
+  alarm(longest_s);
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  alarm(0);
+}
+
 int run(const std::vector<std::string>& arguments) {
   if (arguments.size() < 4) {
     std::cerr << "usage: driver FOLDER DICTIONARY COUNT [SEED]\n";
@@ -108,14 +135,11 @@ int run(const std::vector<std::string>& arguments) {
   }
   const int count = std::stoi(arguments[3]);
   const unsigned seed = arguments.size() > 4 ? static_cast<unsigned>(std::stoul(arguments[4])) : 1;
-  const auto feed = [](const std::string& text) {
-    std::ofstream("fuzz-last-input", std::ios::binary) << text;
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  };
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM})
+    std::signal(number, on_signal);
   for (const std::string& text : seeds) feed(text);
   Mutator mutator(seeds, words, seed);
   for (int i = 0; i < count; ++i) feed(mutator.next());
-  std::filesystem::remove("fuzz-last-input");
   std::cout << seeds.size() << " seeds and " << count << " mutations\n";
   return 0;
 }
@@ -126,6 +150,7 @@ int main(int argc, char** argv) {
   try {
     return run({argv, argv + argc});
   } catch (const std::exception& e) {
+    leave_input();
     std::cerr << "fuzz: an exception that is no InputError: " << e.what()
               << "\nfuzz: the input is in fuzz-last-input\n";
     return 1;
