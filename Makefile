@@ -8,11 +8,12 @@ PYTHON ?= python3
 JOBS ?= $(shell nproc)
 VENV := .venv
 FCLIB ?= ../shared/fclib
+FUZZ_RUNS ?= 10000000
 BIN := $(CURDIR)/build/release/bin
 started := $(shell date +%s)
 stage = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help deps peers bench bench-build bench-clang fclib venv viewer build debug asan test demo soak format lint clean \
+.PHONY: help deps peers bench bench-build bench-clang fclib venv viewer build debug asan fuzz fuzz-build test demo soak format lint clean \
         configure format-check layers ctest package python pytest \
         browser-tests
 
@@ -61,6 +62,15 @@ asan:  ## build with address and undefined-behaviour sanitizers and run ctest
 	@[[ -f build/asan/build.ninja ]] || cmake --preset asan
 	@cmake --build --preset asan
 	@ctest --preset asan -j $(JOBS)
+
+# What reads and builds is compiled by clang with the sanitizers; the rest is that of build/release.
+fuzz-build: configure
+	@cmake --build --preset release --target saltus
+	@[[ -f build/fuzz/build.ninja ]] || cmake --preset fuzz
+	@cmake --build --preset fuzz
+
+fuzz: fuzz-build  ## libFuzzer with sanitizers on the readers of URDF, MJCF and scenes (FUZZ_RUNS=10000000)
+	@tests/fuzz/run.sh $(FUZZ_RUNS)
 
 peers:  ## install the engines that `make bench` compares with; nothing else needs them
 	@tools/install-peers.sh

@@ -260,6 +260,7 @@ TEST(MjcfBad, NumbersTypesAndDirections) {
   expect_refused(R"(<worldbody><body><joint axis="0 0 0"/></body></worldbody>)", 2, "axis");
   expect_refused(R"(<compiler coordinate="global"/>)", 2, "coordinate");
   expect_refused(R"(<compiler eulerseq="xy"/>)", 2, "eulerseq");
+  expect_refused(R"(<compiler inertiagrouprange="0 1e300"/>)", 2, "whole numbers");
   expect_refused(R"(<worldbody><body><joint range="2 1"/></body></worldbody>)", 2, "lower < upper");
 }
 

@@ -889,6 +889,32 @@ def mutate(rng: random.Random, data: bytes) -> tuple[bytes, str]:
     return data[:i], kind
 
 
+# Few bytes that ask for much: refused at once, before anything is made of them.
+BODY = "bodies: [{name: b, mass: 1, inertia: [1, 1, 1], joint: {type: floating}}]\ntime: {end: 1}\n"
+FIELD = "{name: a, type: height-field, spacing: 1, generator: {type: noise, amplitude: 1, points: [1000, 1000]}}"
+COSTLY = {
+    "links": ("saltus: 1\nsnake:\n  links: 1000000000\ntime: {end: 1}\n",
+              "scene.yaml:3: snake.links: expected at most 10000 links"),
+    "points": ("saltus: 1\n" + BODY + "obstacles:\n- " + FIELD.replace("1000, 1000", "16384, 16384"),
+               "scene.yaml:5: obstacles[0].generator.points: expected generators that make at most"),
+    "aliases": ("saltus: 1\n" + BODY + "obstacles:\n- &a " + FIELD + "\n- *a" * 100,
+                "expected generators that make at most 4194304 values in all"),
+    "squares": ("saltus: 1\n" + BODY + "obstacles:\n- {name: a, type: half-space, friction_map: {generator: "
+                "{type: checkerboard, length: 1, factors: [0, 1], points: [16384, 16384]}}}",
+                "expected generators that make at most"),
+    "stars": ("saltus: 1\n" + BODY + "exclusions: [{bodies: ['" + "*b" * 200 + "']}]\nvisuals:\n- {body: b, "
+              "type: point}\n", "exclusions[0].bodies: no two bodies match"),
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_few_bytes_cost_little(run, tmp_path, name):
+    text, message = COSTLY[name]
+    if name == "stars":
+        text = text.replace("name: b,", "name: " + "b" * 150 + "c,").replace("body: b", "body: world")
+    assert message in refuse(run, tmp_path, text)
+
+
 def too_large(data: bytes) -> bool:
     """A snake of a thousand links is slow, not wrong."""
     return any(len(x) > 2 for x in re.findall(rb"links\W+(\d+)", data))

@@ -5,6 +5,7 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build ccache clang-format clang-tidy
+  clang libclang-rt-14-dev
   libeigen3-dev libyaml-cpp-dev libhdf5-dev libgtest-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev libqhull-dev libtbb-dev libnlopt-dev libpugixml-dev libpng-dev libbenchmark-dev
   python3 python3-venv git make pkg-config

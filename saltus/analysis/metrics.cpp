@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "saltus/base/error.h"
 #include "saltus/dynamics/coordinates.h"
@@ -15,14 +16,24 @@ using Kind = Metric::Kind;
 
 namespace {
 
-bool matches_one(const std::string& pattern, const std::string& name) {
-  const auto star = pattern.find('*');
-  if (star == std::string::npos) return pattern == name;
-  if (name.compare(0, star, pattern, 0, star) != 0) return false;
-  const std::string rest = pattern.substr(star + 1);
-  for (std::size_t i = star; i <= name.size(); ++i)
-    if (matches_one(rest, name.substr(i))) return true;
-  return false;
+// The last star takes as little as it can, and more when the rest does not fit: what earlier stars
+// took never has to change, so many stars cost no more than few.
+bool matches_one(std::string_view pattern, std::string_view name) {
+  std::size_t p = 0, n = 0, star = std::string_view::npos, taken = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = n;
+    } else if (p < pattern.size() && pattern[p] == name[n]) {
+      ++p, ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
 }  // namespace
@@ -30,7 +41,7 @@ bool matches_one(const std::string& pattern, const std::string& name) {
 bool matches(const std::string& pattern, const std::string& name) {
   for (std::size_t start = 0;;) {
     const std::size_t end = std::min(pattern.find('|', start), pattern.size());
-    if (matches_one(pattern.substr(start, end - start), name)) return true;
+    if (matches_one(std::string_view(pattern).substr(start, end - start), name)) return true;
     if (end == pattern.size()) return false;
     start = end + 1;
   }

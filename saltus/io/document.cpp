@@ -13,6 +13,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "saltus/io/limits.h"
+
 namespace saltus {
 
 namespace {
@@ -47,7 +49,7 @@ class Checker {
   }
 
  private:
-  static constexpr int most_depth = 64, most_values = 1'000'000;
+  static constexpr int most_depth = 64;
   Where where_;
   int values_ = 0;
 };
@@ -222,6 +224,11 @@ std::string Document::effective_text() const {
 std::string Document::resolve(const std::string& file) const {
   names_files_ = true;
   return (std::filesystem::path(folder_) / file).lexically_normal().string();
+}
+
+bool Document::afford(std::size_t values) const {
+  generated_ += std::min(values, most_generated + 1);  // no overflow
+  return generated_ <= most_generated;
 }
 
 std::string Document::where(const std::string& path) const {

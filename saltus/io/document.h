@@ -30,6 +30,9 @@ class Document {
   void set_folder(const std::string& folder) { folder_ = folder; }
   // The folder, absolute, if a file was asked for; else empty.
   [[nodiscard]] std::string folder_of_files() const { return names_files_ ? folder_ : ""; }
+  // Counts values that a generator of the document makes: aliases may repeat it without end.
+  // Returns whether all of them together stay within most_generated.
+  [[nodiscard]] bool afford(std::size_t values) const;
   // "file:12: path" of a value, or the override that put it there; the nearest parent that exists.
   [[nodiscard]] std::string where(const std::string& path) const;
   [[nodiscard]] InputError error(const std::string& path, const std::string& message) const;
@@ -39,6 +42,7 @@ class Document {
 
   std::string name_, text_, folder_;
   mutable bool names_files_ = false;
+  mutable std::size_t generated_ = 0;
   YAML::Node root_;
   std::vector<std::pair<std::string, std::string>> overrides_;  // normalised path, assignment
 };

@@ -78,6 +78,7 @@ class Fields {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] InputError error(const std::string& key, const std::string& message) const;
 
+  [[nodiscard]] bool afford(std::size_t values) const { return document_->afford(values); }
   void finish();  // refuses keys that no call described
   [[nodiscard]] nlohmann::ordered_json schema() const;
 

@@ -201,11 +201,16 @@ double random_at(std::uint64_t seed, std::int64_t i, std::int64_t j) {
   return static_cast<double>(h >> 11) * 0x1p-53;
 }
 
+std::int64_t cell_of(double x) {
+  constexpr double most = 0x1p53;  // beyond, neighbouring cells are the same number
+  return x > -most && x < most ? static_cast<std::int64_t>(std::floor(x)) : 0;
+}
+
 double Noise::at(double x, double y) const {
   double sum = 0, height = 1, cell = length;
   for (int k = 0; k < octaves; ++k, height *= 0.5, cell *= 0.5) {
     const double u = std::floor(x / cell), w = std::floor(y / cell);
-    const auto i = static_cast<std::int64_t>(u), j = static_cast<std::int64_t>(w);
+    const std::int64_t i = cell_of(u), j = cell_of(w);
     const auto value = [&](int a, int b) {
       return 2 * random_at(seed + static_cast<std::uint64_t>(k), i + a, j + b) - 1;
     };

@@ -25,6 +25,8 @@ struct Noise {
   double length = 1;  // between the random numbers of the first octave [m]
   [[nodiscard]] double at(double x, double y) const;
 };
+// The cell of width 1 that x lies in; 0 where numbers are too large (or none) to tell cells apart.
+[[nodiscard]] std::int64_t cell_of(double x);
 // A random number in [0, 1) of a place.
 [[nodiscard]] double random_at(std::uint64_t seed, std::int64_t i, std::int64_t j);
 

@@ -47,6 +47,9 @@ void read_mass_rules(const Element& e, Compiler& c) {
     c.from_geom = static_cast<Compiler::FromGeom>(
         choice(e, "inertiafromgeom", *x, {"false", "true", "auto"}));
   if (const auto x = e.numbers("inertiagrouprange", 2, 2)) {
+    for (const double group : *x)
+      if (group != std::floor(group) || std::abs(group) > 1e9)
+        throw e.error("inertiagrouprange", fmt::format("expected whole numbers, got {}", group));
     c.first_group = static_cast<int>((*x)[0]);
     c.last_group = static_cast<int>((*x)[1]);
   }

@@ -1,6 +1,9 @@
 // Signals, friction and the snake of a scene.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "saltus/io/limits.h"
 #include "saltus/io/scene_elements.h"
 #include "saltus/model/validate.h"
 
@@ -184,6 +187,8 @@ void read_support(Fields& f, SupportScene& support) {
 void read_snake(Fields& f, SnakeScene& snake) {
   SnakeSpec& s = snake.spec;
   f.integer("links", s.links, "", 2);
+  if (!f.writing_schema() && s.links > most_links)
+    throw f.error("links", fmt::format("expected at most {} links, got {}", most_links, s.links));
   f.number("link_length", s.link_length, "m", "between joints", positive);
   f.number("radius", s.radius, "m", "of the caps", positive);
   f.number("half_length", s.half_length, "m", "centre to cap's centre", not_negative);

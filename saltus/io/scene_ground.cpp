@@ -7,6 +7,7 @@
 #include "saltus/geometry/friction_map.h"
 #include "saltus/geometry/terrain.h"
 #include "saltus/io/grid.h"
+#include "saltus/io/limits.h"
 #include "saltus/io/mesh.h"
 #include "saltus/io/scene_elements.h"
 
@@ -46,6 +47,10 @@ void read_points(Fields& f, int& nx, int& ny, const char* about) {
       throw f.error("points", fmt::format("expected whole numbers up to {}, got {}", 1 << 14, n));
   nx = static_cast<int>(points[0]);
   ny = static_cast<int>(points[1]);
+  if (!f.afford(static_cast<std::size_t>(nx) * static_cast<std::size_t>(ny)))
+    throw f.error("points", fmt::format("expected generators that make at most {} values in all, "
+                                        "with these {} x {} they make more",
+                                        most_generated, nx, ny));
 }
 
 // A list of rows or a file, with a scale and an offset for the file.
@@ -133,8 +138,7 @@ Generator read_steps(Fields& f) {
   f.required().number("amplitude", amplitude, "m", "blocks are 0 to this high", not_negative);
   const std::uint64_t seed = read_seed(f);
   return [=](double x, double y) {
-    return amplitude * random_at(seed, std::llround(std::floor(x / length + 1e-9)),
-                                 std::llround(std::floor(y / length + 1e-9)));
+    return amplitude * random_at(seed, cell_of(x / length + 1e-9), cell_of(y / length + 1e-9));
   };
 }
 
@@ -152,7 +156,7 @@ Generator read_stones(Fields& f) {
       return std::abs(s - period * cell(s)) <= 0.5 * length * (1 + 1e-9);
     };
     if (!on(x) || !on(y)) return -depth;
-    return amplitude * random_at(seed, std::llround(cell(x)), std::llround(cell(y)));
+    return amplitude * random_at(seed, cell_of(cell(x)), cell_of(cell(y)));
   };
 }
 
