@@ -44,7 +44,7 @@ export class Bodies {
       const { type, radius, half_length, half_size, semi_axes, vertices, heights, mesh } = piece.shape;
       // Those given by very many numbers are each their own kind.
       const own = heights || mesh ? i : [radius, half_length, half_size, semi_axes, vertices];
-      const key = JSON.stringify([type, own, piece.opacity, piece.marked, piece.extra, !piece.shape.colour]);
+      const key = JSON.stringify([type, own, piece.opacity, piece.marked, piece.extra, piece.back]);
       kinds.set(key, [...(kinds.get(key) ?? []), piece]);
     });
     const detail = detailFor(header.bodies.length);
@@ -84,17 +84,16 @@ export class Bodies {
   }
 
   private group(geometry: THREE.BufferGeometry, pieces: Piece[]): Group {
-    const { shape, opacity, extra } = pieces[0]!;
+    const { shape, opacity, extra, back } = pieces[0]!;
     const material = new THREE.MeshLambertMaterial({
       transparent: opacity < 1,
       opacity,
       depthWrite: opacity > 0.6, // what is nearly solid hides what is behind it
       vertexColors: geometry.hasAttribute("color"),
       side: shape.heights || shape.mesh ? THREE.DoubleSide : THREE.FrontSide,
-      // A contact shape often is its visual: asked for, it lies before it, else behind.
-      polygonOffset: extra || !shape.colour,
-      polygonOffsetFactor: extra ? -1 : 1,
-      polygonOffsetUnits: extra ? -1 : 1,
+      polygonOffset: back !== 0, // a contact shape often is its visual
+      polygonOffsetFactor: back,
+      polygonOffsetUnits: back,
     });
     const mesh = new THREE.InstancedMesh(geometry, material, pieces.length);
     mesh.frustumCulled = false;

@@ -11,6 +11,7 @@ export interface Piece {
   opacity: number;
   marked: boolean; // shows how it is turned
   extra: boolean; // drawn only on demand
+  back: -1 | 0 | 1; // of surfaces in one place: drawn before the others, behind them
 }
 
 /** Contact shapes of moving bodies that are drawn by their visuals. */
@@ -52,21 +53,30 @@ export function movingPieces(header: Header, runColour: string, opacity: number,
   const shapes = header.shapes.filter((shape) => moving(shape) && !hidden.has(shape));
   const dressed = new Set([...visuals, ...shapes].map((shape) => shape.body));
   const own = tints(header, runColour);
+  const seen = new Set(visuals.map((visual) => visual.body));
   const plain = (shape: Shape): Piece => {
     // Stones that lie face on face are told apart by their shade.
     const shade = !own.told && ["box", "hull"].includes(shape.type) && shape.body % 2 ? 0.78 : 1;
     const colour = own.colours[shape.body]!.clone().multiplyScalar(shade);
-    return { shape, colour, opacity, marked: !own.told, extra: false };
+    return { shape, colour, opacity, marked: !own.told, extra: false, back: seen.has(shape.body) ? 1 : 0 };
   };
   return [
     ...[...shapes, ...standIns(header, dressed, size, radius)].map(plain),
-    ...visuals.map((shape) => ({
+    ...visuals.map((shape): Piece => ({
       shape,
       colour: colourOf(shape, own.colours[shape.body]!),
       opacity: opacity * (shape.colour?.[3] ?? 1),
       marked: false,
       extra: false,
+      back: 0,
     })),
-    ...[...hidden].map((shape) => ({ shape, colour: new THREE.Color(runColour), opacity: 0.45 * opacity, marked: false, extra: true })),
+    ...[...hidden].map((shape): Piece => ({
+      shape,
+      colour: new THREE.Color(runColour),
+      opacity: 0.45 * opacity,
+      marked: false,
+      extra: true,
+      back: -1,
+    })),
   ].filter((piece) => piece.opacity > 0);
 }

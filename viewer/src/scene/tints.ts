@@ -5,7 +5,7 @@ import type { Header } from "../data/types";
 
 // What a link's colour is mixed with, and how much of it; by the joints between it and the trunk.
 const LIMB: [string, number][] = [
-  ["#26323e", 0.72],
+  ["#26323e", 0.62],
   ["#e4e9ee", 0.72],
   ["#26323e", 0.4],
 ];
