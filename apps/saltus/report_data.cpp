@@ -66,6 +66,12 @@ class Packer {
  public:
   Packer(const RunReader& run, ReportData& out) : run_(run), out_(out) {}
 
+  // One row in `stride`: the page says so of this table.
+  void table(const TableSpec& spec, const Rows& rows, std::size_t stride) {
+    table(spec, rows);
+    described(spec.name)["stride"] = stride;
+  }
+
   // `change` may rewrite the values of a column before they are stored.
   using Change = std::function<void(const Column&, std::vector<double>&)>;
   void table(
@@ -133,6 +139,30 @@ const TableSpec& find_table(const std::vector<TableSpec>& tables, const std::str
   return *found;
 }
 
+struct PickedRows {
+  TableSpec table;
+  std::size_t stride = 1;
+  Rows rows;
+};
+
+// Readings of the sensors, thinned evenly until together they take no more than `most` bytes.
+std::vector<PickedRows> sensor_rows(const RunReader& run, const std::vector<TableSpec>& tables,
+                                    std::size_t most) {
+  std::vector<PickedRows> picked;
+  std::size_t all = 0;
+  for (const TableSpec& t : tables)
+    if (t.name.starts_with("sensor_")) {
+      all += run.rows(t.name) * row_bytes(t);
+      picked.push_back({t, 1, {}});
+    }
+  const std::size_t stride = std::max<std::size_t>(1, (all + most - 1) / most);
+  for (PickedRows& p : picked) {
+    p.stride = stride;
+    p.rows = every(run.rows(p.table.name), stride);
+  }
+  return picked;
+}
+
 constexpr std::size_t most_stretches = 2000;  // of modes: more than a screen has pixels
 constexpr std::size_t most_impacts = 2000;
 
@@ -170,6 +200,14 @@ ReportData report_data(const std::string& path, const RunReader& run, std::size_
     return std::pair{frame == 0 ? 0 : row(frame - 1), row(frame)};
   };
 
+  const auto sensors = sensor_rows(run, tables, most_bytes / 5);
+  for (const PickedRows& s : sensors) {
+    // The last row comes on top of every stride-th, and columns are padded.
+    const std::size_t bytes = s.rows.size() * row_bytes(s.table) + 8 * s.table.columns.size();
+    if (bytes >= most_bytes)
+      throw InputError(fmt::format("--size-cap: the sensors of {} do not fit", path));
+    most_bytes -= bytes;
+  }
   const Rows step_rows = telling_steps(run, most_bytes / 5 / row_bytes(steps));
   const auto size = [&](const Rows& rows) {
     std::size_t sum = step_rows.size() * row_bytes(steps) + rows.size() * row_bytes(frames) + 1024;
@@ -198,6 +236,7 @@ ReportData report_data(const std::string& path, const RunReader& run, std::size_
   });
   packer.table(contacts, contact_rows);
   packer.table(steps, step_rows);
+  for (const PickedRows& s : sensors) packer.table(s.table, s.rows, s.stride);
   data.info["stride"] = stride;
   const auto share = [](std::size_t kept, std::size_t all, const char* what, const char* which) {
     return kept == all ? fmt::format("all {} {}", all, what)

@@ -212,8 +212,9 @@ struct GeomReader {
       reader.robot.bodies[owner.index].shapes.push_back(shape);
   }
 
-  Vec4 colour(const Styled& s) {
+  std::optional<Vec4> colour(const Styled& s) {
     std::vector<double> rgba{0.5, 0.5, 0.5, 1};
+    if (!s.has("material") && !s.has("rgba")) return std::nullopt;
     if (const auto name = s.text("material")) {
       const auto found = reader.materials.find(*name);
       if (found == reader.materials.end())
@@ -225,7 +226,7 @@ struct GeomReader {
     rgba = s.numbers("rgba", rgba);
     for (const double x : rgba)
       if (!(x >= 0 && x <= 1)) throw s.error("rgba", fmt::format("expected 0 to 1, got {}", x));
-    return {rgba[0], rgba[1], rgba[2], rgba[3]};
+    return Vec4(rgba[0], rgba[1], rgba[2], rgba[3]);
   }
 };
 

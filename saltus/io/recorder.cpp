@@ -181,7 +181,11 @@ Json header_json(const Scene& scene, const System& system) {
   j["nv"] = m.nv;
   j["bodies"] = Json::array();
   for (const Body& b : m.bodies)
-    j["bodies"].push_back({{"name", b.name}, {"mass", b.rigid.mass}, {"q0", b.q0}, {"v0", b.v0}});
+    j["bodies"].push_back({{"name", b.name},
+                           {"mass", b.rigid.mass},
+                           {"parent", b.parent.value},
+                           {"q0", b.q0},
+                           {"v0", b.v0}});
   j["coordinates"] = Json::array();
   for (const Coordinate& c : m.coordinates) j["coordinates"].push_back(c.name);
   j["shapes"] = Json::array();
@@ -190,7 +194,7 @@ Json header_json(const Scene& scene, const System& system) {
   for (const VisualScene& v : scene.visuals) {
     const BodyIndex body = v.shape.body == "world" ? world : m.body(v.shape.body);
     Json visual = shape_json({v.shape.name, body, v.shape.frame, v.shape.shape, 0, {}});
-    visual["colour"] = {v.colour[0], v.colour[1], v.colour[2], v.colour[3]};
+    if (const auto& c = v.colour) visual["colour"] = {c->x(), c->y(), c->z(), c->w()};
     j["visuals"].push_back(visual);
   }
   if (scene.robots) j["complete_scene"] = complete_text(scene);

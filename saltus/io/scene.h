@@ -30,7 +30,7 @@ struct ShapeScene {
 
 struct VisualScene {  // what is only seen
   ShapeScene shape;
-  Vec4 colour{0.6, 0.6, 0.6, 1};  // red, green, blue, opacity: 0..1
+  std::optional<Vec4> colour;  // red, green, blue, opacity: 0..1; none: the viewer chooses
 };
 
 struct BodyScene {

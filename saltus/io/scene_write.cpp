@@ -167,7 +167,7 @@ Node exclusion_node(const ExclusionScene& e) {
 Node visual_node(const VisualScene& v) {
   Node n = shape_node(v.shape);
   n["body"] = v.shape.body;
-  n["colour"] = numbers(v.colour);
+  if (v.colour) n["colour"] = numbers(*v.colour);
   return n;
 }
 

@@ -123,12 +123,12 @@ std::optional<Vec4> read_colour(const Element& material) {
   return Vec4((*rgba)[0], (*rgba)[1], (*rgba)[2], (*rgba)[3]);
 }
 
-void read_material(const Element& visual, Context& context, Vec4& colour) {
+void read_material(const Element& visual, Context& context, std::optional<Vec4>& colour) {
   const Element material = visual.child("material");
   if (!material) return;
   const std::string name = material.text("name").value_or("");
   if (const auto own = read_colour(material)) {
-    colour = *own;
+    colour = own;
     if (!name.empty()) context.colours.emplace(name, *own);
   } else if (const auto known = context.colours.find(name); known != context.colours.end()) {
     colour = known->second;

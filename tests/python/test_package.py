@@ -53,18 +53,19 @@ def test_example(path, tmp_path):
     print(done.stdout)
 
 
-def test_page(repo, tmp_path, monkeypatch):
-    """The snippets of docs/python.md, one after the other in one namespace."""
-    page = (repo / "docs/python.md").read_text()
+@pytest.mark.parametrize(("name", "least"), [("python.md", 5), ("from-drake-pinocchio.md", 2)])
+def test_page(repo, tmp_path, monkeypatch, name, least):
+    """The snippets of a page, one after the other in one namespace."""
+    page = (repo / "docs" / name).read_text()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scenes").symlink_to(repo / "scenes")
     import matplotlib
     matplotlib.use("Agg")
     space: dict = {}
     snippets = re.findall(r"```python\n(.*?)```", page, re.S)
-    assert len(snippets) >= 5
+    assert len(snippets) >= least
     for text in snippets:
-        exec(compile(text, "docs/python.md", "exec"), space)
+        exec(compile(text, name, "exec"), space)
 
 
 def test_cost(repo):

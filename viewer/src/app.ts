@@ -49,6 +49,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
     contacts: true,
     supports: false,
     forceScale: 1,
+    shapes: false,
     trails: ["com"],
     plots: defaultPlots(info),
     theme: startTheme(),

@@ -1,8 +1,9 @@
 // The viewer in a real browser: `make browser-tests`.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { csv, file, makeRun, open, python, saltus, seek, serve, tidy, until } from "./browser.mjs";
+import { csv, file, makeRun, open, python, saltus, ROOT, seek, serve, tidy, until } from "./browser.mjs";
 import { decodePng, find, isClosed, isOverlay, isSlip, isSnake } from "./pixels.mjs";
 
 let pegs, server, page;
@@ -86,6 +87,99 @@ test("draws a height field and tints a friction map", async () => {
     await other.close();
     own.stop();
   }
+});
+
+// A red visual inside a contact ball that is larger; a second body has only its contact shape.
+const SEEN = `saltus: 1
+title: Seen
+bodies:
+  - {name: seen, mass: 1, inertia: [0.1, 0.1, 0.1], joint: {type: floating}, shapes: [{type: sphere, radius: 0.5}]}
+  - {name: felt, mass: 1, inertia: [0.1, 0.1, 0.1], joint: {type: floating}, shapes: [{type: sphere, radius: 0.2}]}
+visuals:
+  - {body: seen, type: box, size: [0.5, 0.5, 0.5], colour: [0.9, 0.05, 0.05, 1]}
+  - {body: world, type: box, size: [0.3, 0.3, 0.3], at: {position: [0, 1.5, 0]}, colour: [0.9, 0.05, 0.9, 1]}
+initial: {felt: {q: [1.2, 0, 0, 1, 0, 0, 0]}}
+gravity: [0, 0, 0]
+time: {step: 0.01, end: 0.1}
+`;
+const isRed = (r, g, b) => r > g + 60 && r > b + 60;
+const isPurple = (r, g, b) => r > g + 60 && b > g + 60;
+
+test("draws visuals, and contact shapes beside them on demand", async () => {
+  writeFileSync(file("seen.yaml"), SEEN);
+  saltus("run", "-q", file("seen.yaml"), "-o", file("seen.h5"));
+  saltus("report", file("seen.h5"), "-o", file("seen.html"));
+  const own = await serve("view", file("seen.h5"));
+  for (const address of [own.address, `file://${file("seen.html")}`]) {
+    const other = await open(address);
+    const shown = await picture(other);
+    const red = find(shown, isRed).count;
+    const green = find(shown, isSnake).count;
+    assert.ok(red > 2000 && green > 500, `${red} pixels of the visual, ${green} of the body without`);
+    assert.ok(find(shown, isPurple).count > 300, "the visual of the world");
+    await other.getByRole("button", { name: "shapes that touch (s)" }).click();
+    const both = await picture(other);
+    // Round the box, which is seen through it, the ball is more than 3 times the other one's area.
+    const shell = find(both, (r, g) => g > r + 15).count;
+    assert.ok(shell > 2.5 * green, `${shell} pixels of contact shapes`);
+    assert.ok(find(both, isRed).count < red, "it lies before the visual");
+    assert.equal((await view(other)).shapes, true);
+    await other.keyboard.press("s");
+    assert.equal(find(await picture(other), isRed).count, red);
+    assert.deepEqual(other.faults, []);
+    await other.context().close();
+  }
+  own.stop();
+});
+
+test("tells the links of a robot apart", async () => {
+  // Without colours and visuals: trunk and legs differ all the same.
+  const bare = readFileSync(join(ROOT, "scenes/robots/quadruped.urdf"), "utf8").replace(/<visual>.*?<\/visual>/gs, "");
+  writeFileSync(file("quadruped.urdf"), bare);
+  writeFileSync(file("bare.yaml"), readFileSync(join(ROOT, "scenes/robots/quadruped.yaml"), "utf8"));
+  saltus("run", "-q", file("bare.yaml"), "--set", "time.end=0.02", "--set", "metrics=[]", "-o", file("bare.h5"));
+  const own = await serve("view", file("bare.h5"));
+  const other = await open(own.address);
+  await other.evaluate(() => window.saltusViewer.set({ contacts: false, trails: [] }));
+  const shown = await picture(other);
+  assert.ok(find(shown, isSnake).count > 3000, "the trunk in the run's colour");
+  assert.ok(find(shown, (r, g, b) => g < 110 && g - r < 45 && b > r).count > 300, "dark links");
+  assert.equal(await other.getByRole("button", { name: "shapes that touch (s)" }).count(), 0);
+  await other.context().close();
+  own.stop();
+});
+
+// As in docs/sensors.md.
+const SENSED = `saltus: 1
+title: Sensed
+bodies:
+  - {name: rod, mass: 1, com: [0, 0, -0.5], inertia: [0.01, 0.01, 0.01], joint: {type: revolute, axis: [0, 1, 0]}}
+initial: {rod: 1}
+sensors:
+  - {name: angle, type: encoder, joints: rod, rate: 200, delay: 5 ms}
+  - {name: imu, type: imu, body: rod, rate: 500}
+time: {step: 1 ms, end: 1}
+`;
+
+test("plots sensors, also in a report", async () => {
+  writeFileSync(file("sensed.yaml"), SENSED);
+  saltus("run", "-q", file("sensed.yaml"), "-o", file("sensed.h5"));
+  saltus("report", file("sensed.h5"), "-o", file("sensed.html"));
+  const own = await serve("view", file("sensed.h5"));
+  const rows = csv(file("sensed.h5"), "sensor_angle", "t,position");
+  for (const address of [own.address, `file://${file("sensed.html")}`]) {
+    const other = await open(address);
+    const loaded = () => window.saltusViewer.curves().flat().filter((c) => c.t.length > 0).length >= 11;
+    await until(other, loaded, "the curves");
+    const curves = (await other.evaluate(() => window.saltusViewer.curves())).flat();
+    const angle = curves.find((c) => c.name === "angle position rod");
+    assert.ok(angle, `curves: ${curves.map((c) => c.name)}`);
+    assert.deepEqual(angle.t, rows.t);
+    angle.y.forEach((y, i) => near(y, rows.position[i], 1e-7)); // a report has single precision
+    assert.ok(curves.some((c) => c.name === "imu specific force x"));
+    await other.context().close();
+  }
+  own.stop();
 });
 
 test("forces point away from the pegs", async () => {

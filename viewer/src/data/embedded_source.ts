@@ -54,12 +54,12 @@ export class EmbeddedSource implements DataSource {
 
   async series(_: number, query: SeriesQuery): Promise<Series> {
     if (query.table === "contacts") return this.contactSeries(query);
-    const { values, width, rows } = this.column(query.table, query.column);
+    const { values, width, rows, stride } = this.column(query.table, query.column);
     const all = { first: 0, count: rows };
     return {
       t: pick(this.column(query.table, "t").values, 1, all, { offset: 0, width: 1 }),
       y: pick(values, width, all, { offset: query.component, width: 1 }),
-      reduction: this.stored.stride === 1 ? "exact" : "sampled",
+      reduction: stride === 1 ? "exact" : "sampled",
     };
   }
 
@@ -106,7 +106,7 @@ export class EmbeddedSource implements DataSource {
     return { t, y, reduction: this.stored.stride === 1 ? "exact" : "sampled" };
   }
 
-  private column(table: string, name: string): { values: Numbers; width: number; rows: number; unit: string } {
+  private column(table: string, name: string): { values: Numbers; width: number; rows: number; unit: string; stride: number | undefined } {
     const found = this.stored.tables.find((t) => t.name === table);
     const column = found?.columns.find((c) => c.name === name);
     if (!found || !column) throw new Error(`the report has no column ${table}.${name}`);
@@ -115,7 +115,7 @@ export class EmbeddedSource implements DataSource {
       column.bits === 64
         ? new Float64Array(this.data, column.at, size)
         : new Float32Array(this.data, column.at, size);
-    return { values, width: column.width, rows: found.rows, unit: column.unit };
+    return { values, width: column.width, rows: found.rows, unit: column.unit, stride: found.stride ?? this.stored.stride };
   }
 }
 

@@ -11,6 +11,7 @@ export interface Table {
   name: string;
   rows: number;
   columns: Column[];
+  stride?: number; // in a report: it holds one row in so many
 }
 
 /** x y z [m], then the quaternion w x y z. */
@@ -43,6 +44,7 @@ export interface Shape {
   heights?: number[]; // row by row, x runs fastest [m]
   friction_map?: FrictionMap;
   surface_velocity?: [number, number, number]; // [m/s]
+  colour?: [number, number, number, number]; // of what is only seen: red, green, blue, opacity
 }
 
 type Triple = [number, number, number];
@@ -74,10 +76,14 @@ export interface Header {
   dt: number; // [s]
   end: number; // [s]
   planar: boolean;
-  bodies: { name: string; mass: number; q0: number; v0: number }[];
+  nv?: number; // width of the velocity
+  bodies: { name: string; mass: number; parent?: number; q0: number; v0: number }[]; // parents come first; -1: the world
   coordinates: string[];
   shapes: Shape[];
+  visuals?: Shape[]; // what is only seen
+  complete_scene?: string; // where the scene names robot files
   supports: number; // how many there are
+  sensors?: { name: string; type: string; joints?: string[]; values: string[] }[];
   springs?: Spring[]; // files of older versions have none
   runners?: Runner[];
 }

@@ -1,8 +1,9 @@
 // The moving bodies of a run: one instanced mesh per kind of shape, so that a thousand links are a
 // few draw calls.
 import * as THREE from "three";
-import type { Header, Pose, Shape } from "../data/types";
+import type { Header } from "../data/types";
 import { detailFor, pointRadius, shapeGeometry } from "./geometry";
+import { movingPieces, type Piece } from "./pieces";
 
 interface Group {
   mesh: THREE.InstancedMesh;
@@ -31,46 +32,28 @@ export function poseMatrix(pose: ArrayLike<number>, i: number, out: Float64Array
   out[at + 11] = pose[p + 2]!;
 }
 
-/** Shapes to draw: those of moving bodies; a body that has none is a ball where springs hold it (a
- * point mass), nothing without mass (a link), else a box. Boxes differ, so that bodies in one place
- * can be told apart. */
-function movingShapes(header: Header, size: number, radius: number): Shape[] {
-  const shapes = header.shapes.filter((shape) => shape.body >= 0);
-  const dressed = new Set(shapes.map((shape) => shape.body));
-  const pose: Pose = [0, 0, 0, 1, 0, 0, 0];
-  const sides = [size, 0.6 * size, 0.36 * size];
-  const sprung = new Set((header.springs ?? []).flatMap((spring) => [spring.a, spring.b]));
-  header.bodies.forEach((body, i) => {
-    if (dressed.has(i) || body.mass === 0) return;
-    if (sprung.has(i)) {
-      shapes.push({ name: body.name, body: i, type: "sphere", pose, radius });
-      return;
-    }
-    const half_size: [number, number, number] = [sides[i % 3]!, sides[(i + 1) % 3]!, sides[(i + 2) % 3]!];
-    shapes.push({ name: body.name, body: i, type: "box", pose, half_size });
-  });
-  return shapes;
-}
-
 export class Bodies {
   readonly object = new THREE.Group();
+  readonly contacts = new THREE.Group(); // contact shapes of bodies that have visuals
   private readonly groups: Group[] = [];
   private readonly world = new Float64Array(12);
 
   constructor(header: Header, colour: string, opacity: number, size: number) {
-    const kinds = new Map<string, Shape[]>();
-    for (const shape of movingShapes(header, 0.06 * size, pointRadius(header, size))) {
-      const { type, radius, half_length, half_size, semi_axes, vertices } = shape;
+    const kinds = new Map<string, Piece[]>();
+    movingPieces(header, colour, opacity, 0.06 * size, pointRadius(header, size)).forEach((piece, i) => {
+      const { type, radius, half_length, half_size, semi_axes, vertices, heights, mesh } = piece.shape;
       // Those given by very many numbers are each their own kind.
-      const own = shape.heights || shape.mesh ? shape.name : "";
-      const key = JSON.stringify([type, radius, half_length, half_size, semi_axes, vertices, own]);
-      kinds.set(key, [...(kinds.get(key) ?? []), shape]);
-    }
+      const own = heights || mesh ? i : [radius, half_length, half_size, semi_axes, vertices];
+      const key = JSON.stringify([type, own, piece.opacity, piece.marked, piece.extra, piece.back]);
+      kinds.set(key, [...(kinds.get(key) ?? []), piece]);
+    });
     const detail = detailFor(header.bodies.length);
-    for (const shapes of kinds.values()) {
-      const geometry = shapeGeometry(shapes[0]!, detail, size);
-      if (geometry) this.groups.push(this.group(geometry, shapes, colour, opacity));
+    for (const pieces of kinds.values()) {
+      const { shape, marked } = pieces[0]!;
+      const geometry = shapeGeometry(shape, detail, size, marked);
+      if (geometry) this.groups.push(this.group(geometry, pieces));
     }
+    this.object.add(this.contacts);
   }
 
   update(pose: Float64Array): void {
@@ -100,25 +83,24 @@ export class Bodies {
     out[at + 15] = 1;
   }
 
-  private group(geometry: THREE.BufferGeometry, shapes: Shape[], colour: string, opacity: number): Group {
+  private group(geometry: THREE.BufferGeometry, pieces: Piece[]): Group {
+    const { shape, opacity, extra, back } = pieces[0]!;
     const material = new THREE.MeshLambertMaterial({
-      color: colour,
       transparent: opacity < 1,
       opacity,
-      depthWrite: opacity === 1,
+      depthWrite: opacity > 0.6, // what is nearly solid hides what is behind it
       vertexColors: geometry.hasAttribute("color"),
-      side: shapes[0]!.heights || shapes[0]!.mesh ? THREE.DoubleSide : THREE.FrontSide,
+      side: shape.heights || shape.mesh ? THREE.DoubleSide : THREE.FrontSide,
+      polygonOffset: back !== 0, // a contact shape often is its visual
+      polygonOffsetFactor: back,
+      polygonOffsetUnits: back,
     });
-    const mesh = new THREE.InstancedMesh(geometry, material, shapes.length);
+    const mesh = new THREE.InstancedMesh(geometry, material, pieces.length);
     mesh.frustumCulled = false;
-    if (["box", "hull"].includes(shapes[0]!.type)) {
-      // Stones that lie face on face are told apart by their shade.
-      const shade = new THREE.Color();
-      shapes.forEach((shape, i) => mesh.setColorAt(i, shade.setScalar(shape.body % 2 ? 0.78 : 1)));
-    }
-    this.object.add(mesh);
-    const local = new Float64Array(12 * shapes.length);
-    shapes.forEach((shape, i) => poseMatrix(shape.pose, 0, local, 12 * i));
-    return { mesh, bodies: shapes.map((shape) => shape.body), local };
+    pieces.forEach(({ colour }, i) => mesh.setColorAt(i, colour));
+    (extra ? this.contacts : this.object).add(mesh);
+    const local = new Float64Array(12 * pieces.length);
+    pieces.forEach((piece, i) => poseMatrix(piece.shape.pose, 0, local, 12 * i));
+    return { mesh, bodies: pieces.map((piece) => piece.shape.body), local };
   }
 }

@@ -5,6 +5,8 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { CameraMode } from "../state/store";
 import type { Bounds } from "./bounds";
 
+const MARGIN = 1.25; // round the scene, for arrows and what is near
+
 export class Cameras {
   readonly orbit = new THREE.PerspectiveCamera(38, 1, 0.01, 1000);
   readonly top = new THREE.OrthographicCamera(-1, 1, 1, -1, -1000, 1000);
@@ -64,17 +66,28 @@ export class Cameras {
     this.controls.top.target.set(centre.x, centre.y, 0);
     const across = 2 * Math.tan((this.orbit.fov * Math.PI) / 360);
     const flat = extent.z < 0.2 * size;
-    const far = flat
-      ? Math.max((1.12 * extent.x) / (across * aspect), (1.3 * extent.y) / across) + 0.25 * extent.y
-      : (1.1 * size) / (across * Math.min(1, aspect));
-    const from = flat ? new THREE.Vector3(0, -0.75, 0.8) : new THREE.Vector3(0.75, -1, 0.5);
-    this.orbit.position.copy(centre).addScaledVector(from.normalize(), far);
+    const from = (flat ? new THREE.Vector3(0, -0.75, 0.8) : new THREE.Vector3(0.75, -1, 0.5)).normalize();
+    this.orbit.position.copy(centre).addScaledVector(from, this.distance(from, 0.5 * across, aspect));
     this.orbit.near = 0.001 * size;
     this.orbit.far = 50 * size;
     this.controls.orbit.target.copy(centre);
     this.followed.set(NaN, NaN, NaN);
     this.resize(aspect, 1);
     for (const controls of Object.values(this.controls)) controls.update();
+  }
+
+  /** How far away along `from` all corners of the box are in the picture, with a margin [m]. */
+  private distance(from: THREE.Vector3, slope: number, aspect: number): number {
+    const { box, centre } = this.bounds;
+    const right = new THREE.Vector3().crossVectors(this.orbit.up, from).normalize();
+    const up = new THREE.Vector3().crossVectors(from, right);
+    let far = 0;
+    for (let k = 0; k < 8; ++k) {
+      const corner = new THREE.Vector3(box[k & 1 ? "max" : "min"].x, box[k & 2 ? "max" : "min"].y, box[k & 4 ? "max" : "min"].z).sub(centre);
+      const aside = Math.max(Math.abs(corner.dot(right)) / aspect, Math.abs(corner.dot(up)));
+      far = Math.max(far, (MARGIN * aside) / slope + corner.dot(from));
+    }
+    return far;
   }
 
   /** Moves both cameras with a point; null: they stay. */

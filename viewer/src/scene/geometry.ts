@@ -41,9 +41,11 @@ function hullGeometry(shape: Shape): THREE.BufferGeometry {
   return geometry;
 }
 
-export function shapeGeometry(shape: Shape, detail: Detail, sceneSize: number): THREE.BufferGeometry | null {
+/** `marked`: balls and cylinders show how they are turned. */
+export function shapeGeometry(shape: Shape, detail: Detail, sceneSize: number, marked = true): THREE.BufferGeometry | null {
   const radius = shape.radius ?? 0;
-  const ball = (r: number) => chequer(new THREE.SphereGeometry(r, detail.around, Math.max(8, detail.along * 2)));
+  const mark = marked ? chequer : (geometry: THREE.BufferGeometry) => geometry;
+  const ball = (r: number) => mark(new THREE.SphereGeometry(r, detail.around, Math.max(8, detail.along * 2)));
   switch (shape.type) {
     case "sphere": // of radius 0 a point: small against the scene
       return ball(radius || 0.008 * sceneSize);
@@ -60,7 +62,7 @@ export function shapeGeometry(shape: Shape, detail: Detail, sceneSize: number): 
       return new THREE.BoxGeometry(2 * x, 2 * y, 2 * z);
     }
     case "cylinder": // three's axis is y, ours x; two halves along it, so that no facet is in two octants
-      return chequer(
+      return mark(
         new THREE.CylinderGeometry(radius, radius, 2 * (shape.half_length ?? 0), detail.around, 2).rotateZ(-Math.PI / 2),
       );
     case "hull":
@@ -80,12 +82,12 @@ export function pointRadius(header: Header, size: number): number {
   return Math.min(0.03 * size, 0.14 * Math.min(...lengths, Infinity));
 }
 
-/** Largest distance of a shape's surface from its origin; 0 when it has no end. */
-export function reach(shape: Shape): number {
+/** The box round a shape in its own frame; null when it has no end. */
+export function extent(shape: Shape): THREE.Box3 | null {
   // A height field is ground like a half-space: what moves on it is looked at.
-  if (shape.type === "half-space" || shape.type === "height-field") return 0;
-  if (shape.semi_axes) return Math.max(...shape.semi_axes);
-  if (shape.vertices) return Math.max(0, ...shape.vertices.map((v) => Math.hypot(...v)));
-  const [x, y, z] = shape.half_size ?? [0, 0, 0];
-  return Math.hypot(x, y, z) + (shape.radius ?? 0) + (shape.half_length ?? 0);
+  if (shape.type === "half-space" || shape.type === "height-field") return null;
+  const radius = shape.radius ?? 0;
+  const half = shape.half_size ?? shape.semi_axes ?? [radius + (shape.half_length ?? 0), radius, radius];
+  if (!shape.vertices) return new THREE.Box3(new THREE.Vector3(...half).negate(), new THREE.Vector3(...half));
+  return new THREE.Box3().setFromPoints(shape.vertices.map((v) => new THREE.Vector3(...v)));
 }

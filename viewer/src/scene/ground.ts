@@ -65,6 +65,25 @@ export function heightFieldGeometry(shape: Shape): THREE.BufferGeometry {
   return geometry;
 }
 
+const MOST_LINES = 60; // across a height field
+
+/** Lines along x and y over a height field, which show its relief; `up`: how far above it [m]. */
+export function reliefGeometry(shape: Shape, up: number): THREE.BufferGeometry {
+  const [nx, ny] = shape.points ?? [0, 0];
+  const [dx, dy] = shape.spacing ?? [1, 1];
+  const [x0, y0] = shape.origin ?? [0, 0];
+  const every = Math.max(1, Math.ceil(Math.max(nx, ny) / MOST_LINES));
+  const points: number[] = [];
+  const node = (i: number, j: number): void => {
+    points.push(x0 + i * dx, y0 + j * dy, (shape.heights?.[j * nx + i] ?? 0) + up);
+  };
+  for (let j = 0; j < ny; j += every) for (let i = 0; i + 1 < nx; ++i) (node(i, j), node(i + 1, j));
+  for (let i = 0; i < nx; i += every) for (let j = 0; j + 1 < ny; ++j) (node(i, j), node(i, j + 1));
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+  return geometry;
+}
+
 /** A friction map as a sheet in the x-y plane, out to `half` round (x, y); its outer cells go on. */
 export function mapGeometry(map: FrictionMap, x: number, y: number, half: number): THREE.BufferGeometry {
   const tint = tintOf(map);

@@ -3,8 +3,9 @@ import * as THREE from "three";
 import type { Header, Shape } from "../data/types";
 import type { Bounds } from "./bounds";
 import { shapeGeometry } from "./geometry";
-import { mapGeometry } from "./ground";
+import { mapGeometry, reliefGeometry } from "./ground";
 import type { Palette } from "./palette";
+import { colourOf } from "./pieces";
 
 function place(object: THREE.Object3D, shape: Shape): void {
   const [x, y, z, qw, qx, qy, qz] = shape.pose;
@@ -26,6 +27,7 @@ export class Surroundings {
   private readonly field = new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide });
   private readonly ground = new THREE.MeshBasicMaterial();
   private readonly grid = new THREE.LineBasicMaterial();
+  private readonly relief = new THREE.LineBasicMaterial({ color: "black", transparent: true, opacity: 0.16 });
 
   constructor(
     header: Header,
@@ -36,9 +38,9 @@ export class Surroundings {
     const floor = header.planar ? -bounds.thickness : undefined;
     const pegHeight = header.planar ? 2 * bounds.thickness : bounds.size;
     if (floor !== undefined) this.addGround(bounds, floor);
-    for (const shape of header.shapes.filter((s) => s.body < 0)) {
+    for (const shape of [...header.shapes, ...(header.visuals ?? [])].filter((s) => s.body < 0)) {
       if (shape.type === "half-space") this.addHalfSpace(shape, header, bounds);
-      else this.addSolid(shape, pegHeight);
+      else this.addSolid(shape, pegHeight, bounds.size);
     }
   }
 
@@ -49,12 +51,16 @@ export class Surroundings {
     this.grid.color.set(colours.grid);
   }
 
-  private addSolid(shape: Shape, pegHeight: number): void {
+  private addSolid(shape: Shape, pegHeight: number, size: number): void {
     const geometry = shapeGeometry(shape, { around: 32, along: 10 }, pegHeight);
     if (!geometry) return;
-    const mesh = new THREE.Mesh(geometry, shape.heights ? this.field : this.obstacle);
+    const mesh = new THREE.Mesh(geometry, this.painted(shape, shape.heights ? this.field : this.obstacle));
     place(mesh, shape);
     this.object.add(mesh);
+    if (!shape.heights) return;
+    const lines = new THREE.LineSegments(reliefGeometry(shape, 0.001 * size), this.relief);
+    place(lines, shape);
+    this.object.add(lines);
   }
 
   private addMap(shape: Shape, bounds: Bounds): void {
@@ -76,14 +82,14 @@ export class Surroundings {
       new THREE.Quaternion(shape.pose[4], shape.pose[5], shape.pose[6], shape.pose[3]),
     );
     if (normal.z > 0.99) {
-      this.addGround(bounds, shape.pose[2]);
+      this.addGround(bounds, shape.pose[2], this.painted(shape, this.ground));
       return;
     }
     // A slab on the solid side; in a planar model no higher than the creature.
     const long = 3 * bounds.size;
     const thick = 0.03 * bounds.size;
     const flat = header.planar ? 2 * bounds.thickness : long;
-    const mesh = new THREE.Mesh(new THREE.BoxGeometry(long, flat, thick), this.obstacle);
+    const mesh = new THREE.Mesh(new THREE.BoxGeometry(long, flat, thick), this.painted(shape, this.obstacle));
     const across = new THREE.Vector3(0, 0, 1); // the slab's y is as near to z as it can be
     const x = new THREE.Vector3().crossVectors(across, normal).normalize();
     const y = new THREE.Vector3().crossVectors(normal, x);
@@ -95,12 +101,22 @@ export class Surroundings {
     this.object.add(mesh);
   }
 
-  private addGround(bounds: Bounds, z: number): void {
+  /** The material in the shape's own colour, where it has one. */
+  private painted<T extends THREE.MeshLambertMaterial | THREE.MeshBasicMaterial>(shape: Shape, material: T): T {
+    if (!shape.colour) return material;
+    const own = material.clone() as T;
+    own.color.copy(colourOf(shape, own.color));
+    own.opacity = shape.colour[3];
+    own.transparent = own.opacity < 1;
+    return own;
+  }
+
+  private addGround(bounds: Bounds, z: number, material: THREE.Material = this.ground): void {
     const half = this.step * Math.ceil((2 * bounds.size) / this.step);
     const snap = (v: number): number => this.step * Math.round(v / this.step);
     const x = snap(bounds.centre.x);
     const y = snap(bounds.centre.y);
-    const plane = new THREE.Mesh(new THREE.PlaneGeometry(2 * half, 2 * half), this.ground);
+    const plane = new THREE.Mesh(new THREE.PlaneGeometry(2 * half, 2 * half), material);
     plane.position.set(x, y, z - 0.002 * bounds.size);
     const points: number[] = [];
     // In pieces: software renderers lose lines that end far behind the camera.

@@ -67,9 +67,9 @@ export class View {
     this.layers = runs.map((run, i) => this.layer(run, i, runs.length));
     this.surroundings = new Surroundings(runs[0]!.info.header, bounds, !many);
     this.scene.add(this.surroundings.object);
-    const sun = new THREE.DirectionalLight("white", 1.9);
+    const sun = new THREE.DirectionalLight("white", 1.7);
     sun.position.set(-0.4, -0.5, 1);
-    this.scene.add(sun, new THREE.HemisphereLight("white", "#8894a0", 1.4));
+    this.scene.add(sun, new THREE.HemisphereLight("white", "#a8b2bc", 2.1));
     this.cameras = new Cameras(this.canvas, store.state.camera, bounds, () => {
       this.dirty = true;
       cameraMoved();
@@ -77,12 +77,14 @@ export class View {
     this.paint();
     store.on((changed) => {
       if (changed.has("theme")) this.paint();
+      if (changed.has("shapes")) this.showShapes();
       if (changed.has("camera")) this.cameras.choose(store.state.camera);
       if (changed.has("trails")) this.showTrails();
       if (changed.has("follow") && !store.state.follow) this.cameras.follow(null);
       this.dirty = true;
     });
     this.showTrails();
+    this.showShapes();
   }
 
   /** The share of pixels along each side that films get on this machine. */
@@ -108,6 +110,10 @@ export class View {
 
   showTrails(): void {
     for (const layer of this.layers) void layer.trails.show(this.store.state.trails);
+  }
+
+  private showShapes(): void {
+    for (const layer of this.layers) layer.bodies.contacts.visible = this.store.state.shapes;
   }
 
   invalidate(): void {

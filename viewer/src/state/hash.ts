@@ -7,7 +7,7 @@ const seriesText = (s: PlotSpec[number]): string =>
   (s.b === undefined ? "" : `@${s.a ?? ""}-${s.b}${s.feature === undefined ? "" : `-${s.feature}`}`);
 
 function readSeries(text: string): PlotSpec[number] | null {
-  const match = /^(\w+)\.(\w+)\.(\d+)(?:@(\d*)-(\d+)(?:-(\d+))?)?$/.exec(text);
+  const match = /^([^.@]+)\.(\w+)\.(\d+)(?:@(\d*)-(\d+)(?:-(\d+))?)?$/.exec(text);
   if (!match) return null;
   const [, table, column, component, a, b, feature] = match;
   const series = { table: table!, column: column!, component: Number(component) };
@@ -32,6 +32,7 @@ export function writeHash(state: ViewState, eye: string): string {
   if (state.follow) hash.set("follow", state.follow);
   hash.set("forces", [state.contacts && "contacts", state.supports && "supports"].filter(Boolean).join(" "));
   if (state.forceScale !== 1) hash.set("scale", String(Number(state.forceScale.toPrecision(4))));
+  if (state.shapes) hash.set("shapes", "1");
   hash.set("trails", state.trails.join(" "));
   if (state.speed !== 1) hash.set("speed", String(state.speed));
   if (state.loop) hash.set("loop", "1");
@@ -60,6 +61,7 @@ export function readHash(text: string): { patch: Partial<ViewState>; eye: string
   }
   const scale = number("scale");
   if (scale !== undefined && scale > 0) patch.forceScale = Math.min(100, Math.max(0.01, scale));
+  if (hash.get("shapes") === "1") patch.shapes = true;
   const trails = words("trails");
   if (trails) patch.trails = trails;
   const speed = number("speed");

@@ -17,6 +17,7 @@ export interface ViewState {
   contacts: boolean; // force arrows of contacts
   supports: boolean; // and of supports
   forceScale: number; // relative to the automatic one
+  shapes: boolean; // contact shapes of bodies that have visuals
   trails: string[]; // "com" and bodies
   plots: PlotSpec[];
   theme: Theme;

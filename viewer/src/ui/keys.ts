@@ -18,7 +18,7 @@ function faster(store: Store, by: 1 | -1): void {
 }
 
 export function listenToKeys(store: Store, player: Player, actions: Actions): void {
-  const flip = (key: "loop" | "contacts" | "supports"): void => store.set({ [key]: !store.state[key] });
+  const flip = (key: "loop" | "contacts" | "supports" | "shapes"): void => store.set({ [key]: !store.state[key] });
   const hundredth = (): number => (player.end - player.start) / 100;
   const keys: Record<string, () => void> = {
     " ": () => player.toggle(),
@@ -33,6 +33,7 @@ export function listenToKeys(store: Store, player: Player, actions: Actions): vo
     l: () => flip("loop"),
     f: () => flip("contacts"),
     g: () => flip("supports"),
+    s: () => flip("shapes"),
     c: () => store.set({ camera: store.state.camera === "top" ? "orbit" : "top" }),
     t: () => {
       const { trails } = store.state;

@@ -57,7 +57,7 @@ export function openPicker(store: Store, run: Run): void {
   const chosen = (): Column => columns().find((c) => c.name === column.value) ?? columns()[0]!;
   const showComponents = (): void => {
     const { name, width, unit, about: text } = chosen();
-    const names = Array.from({ length: Math.min(width, MOST_COMPONENTS) }, (_, i) => option(String(i), componentName(info, name, i, width) || name));
+    const names = Array.from({ length: Math.min(width, MOST_COMPONENTS) }, (_, i) => option(String(i), componentName(info, table.value, name, i, width) || name));
     component.replaceChildren(...names);
     component.disabled = width === 1;
     about.textContent = [text, unit && `[${unit}]`].filter(Boolean).join(" ") || "\u00a0";

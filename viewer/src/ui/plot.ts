@@ -101,7 +101,8 @@ export class Plot {
     const names = [...new Set(this.spec.map((s) => (s.column === "pose" ? "position" : s.column)))];
     const known: Record<string, string> = { com: "centre of mass", force: "contact force", residual: "solver residual", iterations: "solver iterations" };
     const energies = names.every((n) => n === "kinetic" || n === "potential" || n.startsWith("work_"));
-    return (energies && names.length > 1 ? "energies" : names.slice(0, 3).map((n) => known[n] ?? n.replaceAll("_", " ")).join(", ")) + unit;
+    const sensors = [...new Set(this.spec.map((s) => s.table).filter((t) => t.startsWith("sensor_")))].map((t) => `${t.slice(7)}: `);
+    return sensors.join("") + (energies && names.length > 1 ? "energies" : names.slice(0, 3).map((n) => known[n] ?? n.replaceAll("_", " ")).join(", ")) + unit;
   }
 
   private options(): uPlot.Options {

@@ -8,12 +8,24 @@ import { h } from "./dom";
 import { openPicker } from "./picker";
 import { Plot } from "./plot";
 
+const MOST_GROUPS = 4; // plotted before anything is chosen
+const MOST_CURVES = 6;
+
 const frames = (column: string, component = 0): PlotSpec[number] => ({ table: "frames", column, component });
 
 /** What a run shows before anything is chosen. */
 export function defaultPlots(info: RunInfo): PlotSpec[] {
   const plane = info.header.planar ? [0, 1] : [0, 1, 2];
-  return [plane.map((i) => frames("com", i)), energies(info)].filter((plot) => plot.length > 0);
+  return [plane.map((i) => frames("com", i)), energies(info), ...readings(info)].filter((plot) => plot.length > 0);
+}
+
+/** The groups of values of the first sensors, a plot each. */
+function readings(info: RunInfo): PlotSpec[] {
+  const groups = (info.header.sensors ?? []).flatMap(({ name, values }) => values.map((column) => ({ table: `sensor_${name}`, column })));
+  return groups.slice(0, MOST_GROUPS).map(({ table, column }) => {
+    const width = Math.min(MOST_CURVES, findColumn(info, table, column)?.width ?? 0);
+    return Array.from({ length: width }, (_, component) => ({ table, column, component }));
+  });
 }
 
 /** Energies and works that the run records. */

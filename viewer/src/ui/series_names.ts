@@ -15,8 +15,14 @@ function owner(run: RunInfo, key: "q0" | "v0", component: number): string {
   return body ? `${body.name} [${component - body[key]}]` : String(component);
 }
 
-export function componentName(run: RunInfo, column: string, component: number, width: number): string {
+/** The sensor whose readings a table holds. */
+const sensorOf = (run: RunInfo, table: string) => run.header.sensors?.find((s) => `sensor_${s.name}` === table);
+
+export function componentName(run: RunInfo, table: string, column: string, component: number, width: number): string {
   const { bodies, coordinates } = run.header;
+  const joints = sensorOf(run, table)?.joints;
+  if (joints?.length === width) return joints[component]!;
+  if (column === "quaternion") return POSE[3 + component] ?? "";
   if (column === "pose") return `${bodies[Math.floor(component / 7)]?.name ?? "?"} ${POSE[component % 7]}`;
   if (column === "force") return ["x", "y", "z", "size"][component] ?? "";
   if (column === "coordinate" || column === "motor") return coordinates[component] ?? String(component);
@@ -37,10 +43,10 @@ const PLAIN: Record<string, string> = { com: "centre of mass", motor: "motor", p
 
 export function seriesName(run: RunInfo, s: SeriesQuery): string {
   const width = s.column === "force" ? FORCE.width : (findColumn(run, s.table, s.column)?.width ?? 1);
-  const component = componentName(run, s.column, s.component, width);
+  const component = componentName(run, s.table, s.column, s.component, width);
   const column = PLAIN[s.column] ?? s.column.replaceAll("_", " ");
   const what = s.b === undefined ? column : `${contactName(run, { ...s, b: s.b })} ${column}`;
-  return [what, component].filter(Boolean).join(" ");
+  return [sensorOf(run, s.table)?.name, what, component].filter(Boolean).join(" ");
 }
 
 export function seriesUnit(run: RunInfo, s: SeriesQuery): string {

@@ -1,5 +1,6 @@
 // What is drawn, and from where: cameras, forces with their scale, trails.
 import type { RunInfo } from "../data/types";
+import { hiddenShapes } from "../scene/pieces";
 import { MODE_COLOURS, MODE_NAMES } from "../scene/palette";
 import type { View } from "../scene/view";
 import type { CameraMode, Store } from "../state/store";
@@ -14,7 +15,7 @@ export class Toolbar {
     private readonly view: View,
     fit: () => void,
   ) {
-    this.element.append(this.cameras(info, fit), this.forces(info), this.trails(info));
+    this.element.append(this.cameras(info, fit), this.forces(info), ...this.shapes(info), this.trails(info));
   }
 
   private cameras(info: RunInfo, fit: () => void): HTMLElement {
@@ -64,6 +65,17 @@ export class Toolbar {
   /** "10 cm = 20 N" at the present scale. */
   scaleText(): string {
     return `10 cm = ${short(0.1 / this.view.metresPerNewton, 2)} N`;
+  }
+
+  /** Only where there is something to choose: bodies that have visuals, and shapes to touch with. */
+  private shapes(info: RunInfo): HTMLElement[] {
+    const { store } = this;
+    if (hiddenShapes(info.header).length === 0) return [];
+    const shapes = toggle("Contact shapes", "shapes that touch (s)", () => store.set({ shapes: !store.state.shapes }));
+    const show = (): void => shapes.show(store.state.shapes);
+    store.watch(["shapes"], show);
+    show();
+    return [group("Bodies", shapes.button)];
   }
 
   private trails(info: RunInfo): HTMLElement {
