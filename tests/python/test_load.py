@@ -30,6 +30,15 @@ def test_a_robot_has_its_mass_matrix_and_bias(file):
     saltus.forward_kinematics(model, [0.4], [1.0], work)
     assert saltus.crba(model, work)[0, 0] == pytest.approx(0.05 + 2 * 0.3**2, rel=1e-14)
     assert saltus.bias_force(model, work)[0] == pytest.approx(2 * 9.81 * 0.3 * np.sin(0.4), rel=1e-13)
+
+
+def test_a_base_without_mass_does_not_float(file):
+    # The base could turn about the hinge alone: there is no inertia against it.
+    with pytest.raises(saltus.InputError, match="pendulum.urdf:2: body 'base'.*inertia"):
+        saltus.load(file, base="floating").build()
+    file.write_text(URDF.replace('<link name="base"/>', """<link name="base"><inertial>
+      <mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+      </inertial></link>"""))
     assert saltus.load(file, base="floating").build()[0].nv == 7
 
 
