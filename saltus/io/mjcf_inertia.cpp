@@ -61,7 +61,7 @@ RigidInertia Reader::bounded(const Element& e, RigidInertia inertia) const {
   Vec3 moments = axes.eigenvalues();
   const auto put = [&](const Vec3& x) {
     moments = x;
-    const Mat3 R = axes.eigenvectors();
+    const Mat3& R = axes.eigenvectors();
     const Mat3 turned = R * moments.asDiagonal() * R.transpose();
     J = 0.5 * (turned + turned.transpose());
   };
