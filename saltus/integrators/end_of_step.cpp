@@ -123,6 +123,8 @@ void Stepper::mechanical_energy(EnergyTerms& e) {
 // A loaded contact stays active until its impulse vanishes; but one that the correction could not
 // close is open, whatever it carried: of more contacts than freedom some impulses never vanish.
 void Stepper::let_go() {
+  for (int i = 0; i < w.projection.islands.count(); ++i)  // a heap is corrected a part a step
+    if (w.projection.problems[i].route == Route::sparse) return;
   const double open = 1e-5 * m.length_scale;
   const std::vector<Contact>& found = w.projection.assembly.contacts;  // at the end, sorted by key
   std::erase_if(s.contacts, [&](const ContactImpulse& c) {
