@@ -283,6 +283,7 @@ def test_progress(pegs):
 def test_interrupt(tmp_path):
     script = f"""
 import saltus, os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background jobs
 interrupt = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
 def under_way(*_):  # before that, on a busy machine, an import could swallow the interrupt
     if not interrupt.ident:
