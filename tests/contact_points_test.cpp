@@ -13,29 +13,20 @@
 #include "saltus/geometry/hull.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
+#include "tests/support/touch.h"
 
 namespace saltus {
 namespace {
 
+using test::infinity;
+using test::least_gap;
 using test::Random;
 using test::seeds;
+using test::touch;
 using test::Worst;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Mat3 turned(const Vec3& axis, double angle) {
   return Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix();
-}
-Manifold touch(const Shape& a, const SE3& X_a, const Shape& b, const SE3& X_b,
-               double margin = infinity) {
-  Manifold m;
-  contact_points(a, X_a, b, X_b, margin, m);
-  return m;
-}
-double least_gap(const Manifold& m) {
-  double least = infinity;
-  for (int i = 0; i < m.count; ++i) least = std::min(least, m.points[i].gap);
-  return least;
 }
 std::string names(const Shape& a, const Shape& b, std::uint64_t seed) {
   return std::string(name_of(a)) + " and " + std::string(name_of(b)) + ", seed " +

@@ -16,26 +16,18 @@
 #include "saltus/lie/so3.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
+#include "tests/support/touch.h"
 
 namespace saltus {
 namespace {
 
+using test::infinity;
+using test::least_gap;
 using test::Random;
 using test::seeds;
+using test::touch;
 using test::Worst;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-Manifold touch(const Shape& a, const SE3& X_a, const Shape& b, const SE3& X_b, double margin) {
-  Manifold m;
-  contact_points(a, X_a, b, X_b, margin, m);
-  return m;
-}
-double least_gap(const Manifold& m) {
-  double least = infinity;
-  for (int i = 0; i < m.count; ++i) least = std::min(least, m.points[i].gap);
-  return least;
-}
 SE3 at(double x, double y, double z) { return {Mat3::Identity(), Vec3(x, y, z)}; }
 
 template <class Height>

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <string_view>
+
+#include "saltus/io/bytes.h"
 
 namespace saltus {
 
@@ -36,16 +38,12 @@ int depth_of(pugi::xml_node root) {
 
 std::optional<std::vector<double>> parse_numbers(const std::string& text) {
   std::vector<double> all;
-  for (std::size_t at = text.find_first_not_of(blanks); at != std::string::npos;
-       at = text.find_first_not_of(blanks, at)) {
-    const std::size_t end = std::min(text.find_first_of(blanks, at), text.size());
-    const char *first = text.data() + at, *last = text.data() + end;
-    if (*first == '+') ++first;
-    double x = 0;
-    const auto [stop, failure] = std::from_chars(first, last, x);
-    if (failure != std::errc{} || stop != last || !std::isfinite(x)) return std::nullopt;
-    all.push_back(x);
-    at = end;
+  std::string_view rest = text;
+  for (std::string_view word = next_word(rest, blanks); !word.empty();
+       word = next_word(rest, blanks)) {
+    const std::optional<double> x = parse_number(word);
+    if (!x) return std::nullopt;
+    all.push_back(*x);
   }
   return all;
 }
