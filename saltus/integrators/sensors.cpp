@@ -195,13 +195,10 @@ void SensorBank::measure(int i, const Moment& now, const State& state, double* o
       *out = now.assembly ? static_cast<double>(pressed) : nan;
       break;
     }
-    case SensorKind::com: {
-      double mass = 0;
-      for (const Body& b : model_.bodies) mass += b.rigid.mass;
+    case SensorKind::com:
       put(centre_of_mass(model_, w), out);
-      put(momentum(model_, w).linear / mass, out);
+      put(momentum(model_, w).linear / model_.total_mass(), out);
       break;
-    }
     case SensorKind::pose: pose(s, w, out); break;
   }
 }
