@@ -1,4 +1,5 @@
 // Springs, drags and runners of P3 in Moreau's scheme: closed forms, orders, the energy ledger.
+#include <algorithm>
 #include <array>
 #include <numbers>
 
@@ -72,6 +73,33 @@ TEST(Signals, UndefinedOnesAreNamed) {
   EXPECT_STREQ(undefined(Constant{nan}), "value");
   EXPECT_STREQ(undefined(Sum{{Constant{1}, BangBang{{0, 1}, {1, infinity}}}}), "values");
   EXPECT_STREQ(undefined(Square{1, 0, 0, 0.5, 0}), "period");
+}
+
+// The open-loop trot of VERIFY.md, written out once more; rates against differences of values, and
+// the kinks where the foot lifts, lands and where the ramp ends.
+TEST(Signals, LegGaitIsTheTrot) {
+  LegGait s{false, 0.2, 0.33, 0.04, 0.05, 1.25, 0.3, 1, 0.8};
+  for (const double t : {0.4, 1.1, 1.35, 1.77, 2.3, 2.9}) {
+    const double tau = t - 1, p = 2 * pi * 1.25 * tau + 0.3;
+    const double a = std::clamp(tau / 0.8, 0.0, 1.0);
+    const double x = -0.04 * a * std::cos(p), h = 0.33 - 0.05 * a * std::max(0.0, std::sin(p));
+    const double bend = std::acos(std::hypot(x, h) / 0.4);
+    s.knee = false;
+    EXPECT_NEAR(value(s, t), std::atan2(-x, h) + bend, 1e-15);
+    s.knee = true;
+    EXPECT_NEAR(value(s, t), -2 * bend, 1e-15);
+    // Central differences of 1e-5 s: their error is 1e-10 times a third derivative of a few 1e2.
+    for (const bool knee : {false, true}) {
+      s.knee = knee;
+      EXPECT_NEAR(rate(s, t), (value(s, t + 1e-5) - value(s, t - 1e-5)) / 2e-5, 1e-7);
+      EXPECT_NEAR(acceleration(s, t), (rate(s, t + 1e-5) - rate(s, t - 1e-5)) / 2e-5, 1e-5);
+    }
+  }
+  EXPECT_EQ(next_break(s, 0), 1);
+  EXPECT_NEAR(next_break(s, 1), 1 + (pi - 0.3) / (2.5 * pi), 1e-14);
+  EXPECT_NEAR(next_break(s, 1.77), 1.8, 1e-14);
+  s.lift = 0.4;
+  EXPECT_NE(undefined(s), nullptr);
 }
 
 // --- straight worms -----------------------------------------------------------------------------

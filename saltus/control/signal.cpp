@@ -28,8 +28,48 @@ bool is_on(const Square& s, double t) {
   return reached(t) < s.start + (periods(s, t) + s.duty) * s.period;
 }
 
+// A number with its first two derivatives by time.
+struct Jet {
+  double x = 0, d = 0, dd = 0;
+};
+Jet operator+(const Jet& a, const Jet& b) { return {a.x + b.x, a.d + b.d, a.dd + b.dd}; }
+Jet operator*(double k, const Jet& a) { return {k * a.x, k * a.d, k * a.dd}; }
+Jet operator*(const Jet& a, const Jet& b) {
+  return {a.x * b.x, a.d * b.x + a.x * b.d, a.dd * b.x + 2 * a.d * b.d + a.x * b.dd};
+}
+// f(a) by the values of f, f', f'' there.
+Jet chain(const Jet& a, double f, double df, double ddf) {
+  return {f, df * a.d, ddf * a.d * a.d + df * a.dd};
+}
+
+// Angle of the leg; past a kink its right-hand derivatives.
+Jet leg_angle(const LegGait& s, double t) {
+  const double omega = two_pi * s.frequency, since = t - s.start;
+  Jet a;  // share of the gait
+  if (reached(t) >= s.start) {
+    a = s.ramp > 0 ? Jet{std::max(since, 0.0) / s.ramp, 1 / s.ramp, 0} : Jet{1, 0, 0};
+    if (reached(t) >= s.start + s.ramp) a = {1, 0, 0};
+  }
+  const double p = omega * since + s.phase;
+  const Jet cosine{std::cos(p), -omega * std::sin(p), -omega * omega * std::cos(p)};
+  Jet sine{std::sin(p), omega * std::cos(p), -omega * omega * std::sin(p)};
+  if (std::sin(omega * (reached(t) - s.start) + s.phase) <= 0) sine = {};
+  const Jet x = -s.stroke * (a * cosine), h = Jet{s.height, 0, 0} + -s.lift * (a * sine);
+  const Jet ll = x * x + h * h;
+  const double l = std::sqrt(ll.x);
+  const Jet cos_b = (0.5 / s.segment) * chain(ll, l, 0.5 / l, -0.25 / (l * ll.x));
+  const double w = 1 / std::sqrt(1 - cos_b.x * cos_b.x);
+  const Jet b = chain(cos_b, std::acos(cos_b.x), -w, -cos_b.x * w * w * w);
+  if (s.knee) return -2 * b;
+  // tan(swing) = -x/h: swing' = (x h' - h x')/l^2.
+  const double turn = x.x * h.d - h.x * x.d, dturn = x.x * h.dd - h.x * x.dd;
+  const Jet swing{std::atan2(-x.x, h.x), turn / ll.x, dturn / ll.x - turn * ll.d / (ll.x * ll.x)};
+  return swing + b;
+}
+
 struct Value {
   double t;
+  double operator()(const LegGait& s) const { return leg_angle(s, t).x; }
   double operator()(const Constant& s) const { return s.value; }
   double operator()(const Sine& s) const {
     return s.offset + s.amplitude * std::sin(s.omega * t + s.phase);
@@ -59,6 +99,7 @@ struct Value {
 
 struct Rate {
   double t;
+  double operator()(const LegGait& s) const { return leg_angle(s, t).d; }
   double operator()(const Constant&) const { return 0; }
   double operator()(const Sine& s) const {
     return s.amplitude * s.omega * std::cos(s.omega * t + s.phase);
@@ -90,6 +131,7 @@ struct Rate {
 
 struct SecondRate {
   double t;
+  double operator()(const LegGait& s) const { return leg_angle(s, t).dd; }
   double operator()(const Constant&) const { return 0; }
   double operator()(const Sine& s) const {
     return -s.amplitude * s.omega * s.omega * std::sin(s.omega * t + s.phase);
@@ -129,6 +171,13 @@ struct NextBreak {
     for (int j = 0; j < 4; ++j)
       if (const double zero = ((k + j) * pi - phase) / omega; zero > reached(t)) return zero;
     return never;  // zeros nearer to each other than times can be told apart
+  }
+  double operator()(const LegGait& s) const {
+    if (s.start > reached(t)) return s.start;
+    const double phase = s.phase - two_pi * s.frequency * s.start;
+    const double lifts = (*this)(HalfSine{s.lift, two_pi * s.frequency, phase, 0});
+    const double full = s.start + s.ramp;
+    return full > reached(t) ? std::min(full, lifts) : lifts;
   }
   double operator()(const Square& s) const {
     const double n = periods(s, t);
@@ -179,6 +228,16 @@ struct Undefined {
   const char* operator()(const Move& s) const {
     if (!finite({s.from, s.to, s.start})) return "from, to and start";
     return finite({s.duration}) && s.duration > 0 ? nullptr : "duration";
+  }
+  const char* operator()(const LegGait& s) const {
+    if (!finite({s.frequency, s.phase, s.start}) || !(s.frequency > 0))
+      return "frequency and phase";
+    if (!(finite({s.ramp}) && s.ramp >= 0)) return "ramp";
+    // The foot stays within reach of the leg, and below the hip.
+    const double far = std::hypot(s.stroke, s.height);
+    const bool reach = finite({s.segment, s.height, s.stroke, s.lift}) && far < 2 * s.segment &&
+                       s.lift >= 0 && s.lift < s.height;
+    return reach ? nullptr : "height, stroke, lift and segment (within the leg's reach)";
   }
   const char* operator()(const Sum& s) const {
     for (const Signal& term : s.terms)

@@ -34,9 +34,21 @@ struct Table {
 struct Move {
   double from = 0, to = 0, start = 0, duration = 1;
 };
+// Angle of a leg of two equal segments, hip flexion or knee, whose foot trots open loop below the
+// hip: with p = 2 pi frequency (t - start) + phase and a growing from 0 to 1 in `ramp`,
+//   x = -stroke a cos p,  h = height - lift a max(0, sin p),  b = acos(|(x, h)|/(2 segment)),
+//   flexion = atan2(-x, h) + b,  knee = -2 b.
+// Angles turn about y; at zero the leg hangs straight down.
+struct LegGait {
+  bool knee = false;
+  double segment = 0.2;                        // [m]
+  double height = 0.33, stroke = 0, lift = 0;  // [m]
+  double frequency = 1, phase = 0;             // [Hz], [rad]
+  double start = 0, ramp = 0;                  // [s]
+};
 struct Sum;
 
-using Signal = std::variant<Constant, Sine, HalfSine, Square, BangBang, Table, Move, Sum>;
+using Signal = std::variant<Constant, Sine, HalfSine, Square, BangBang, Table, Move, LegGait, Sum>;
 
 struct Sum {
   std::vector<Signal> terms;

@@ -89,6 +89,20 @@ Signal read_signal_here(Fields& f) {
             h.number("duration", s.duration, "s", "a cycloid, at rest at both ends", positive);
             signal = s;
           }},
+         {"leg-gait",
+          [&](Fields& h) {
+            LegGait s;
+            s.knee = h.choice("joint", 0, {"flexion", "knee"}, "of the leg") == 1;
+            h.number("segment", s.segment, "m", "length of thigh and of shank", positive);
+            h.number("height", s.height, "m", "of the hip above the foot's centre", positive);
+            h.number("stroke", s.stroke, "m", "half of what the foot sweeps");
+            h.number("lift", s.lift, "m", "of the foot in swing", not_negative);
+            h.number("frequency", s.frequency, "", "of strides [Hz]", positive);
+            h.number("phase", s.phase, "rad", "");
+            h.number("start", s.start, "s", "of the gait; the leg stands before");
+            h.number("ramp", s.ramp, "s", "in which stroke and lift grow", not_negative);
+            signal = s;
+          }},
          {"sum", [&](Fields& h) {
             Sum s;
             h.list("terms", "signals", [&](Fields& k) { s.terms.push_back(read_signal_here(k)); });
