@@ -121,7 +121,7 @@ def test_a_box_rests_on_any_noise(go, seed):
     body["bodies"][0]["solid"] = {"shape": "box", "size": [0.4, 0.3, 0.2]}
     summary, out = go(scene(ground, body, {"friction": 0.9}, 20))
     t, pose = poses(out)
-    late = pose[t >= 10]  # one of them rocks until 8 s
+    late = pose[t >= 14]  # one of them rocks until 12 s
     creep = np.abs(late - late[0]).max()
     print(f"    seed {seed}: creep {creep:.1e} m, penetration {summary['max_penetration']:.1e} m")
     assert summary["unconverged_steps"] == 0

@@ -29,6 +29,7 @@ class Islands {
   explicit Islands(const Model& model);
   // Groups the blocks of an assembly; islands without blocks are left out.
   void partition(const Model& model, const Assembly& assembly);
+  void clear() { count_ = 0; }
   [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] const Island& operator[](int i) const { return islands_[i]; }
 

@@ -67,9 +67,20 @@ Jet leg_angle(const LegGait& s, double t) {
   return swing + b;
 }
 
+// The angle alone.
+double leg_value(const LegGait& s, double t) {
+  const double since = t - s.start, p = two_pi * s.frequency * since + s.phase;
+  double a = 0;
+  if (reached(t) >= s.start) a = since < s.ramp ? std::max(since, 0.0) / s.ramp : 1;
+  const double sine = std::sin(p), x = -s.stroke * a * std::cos(p);
+  const double h = s.height - s.lift * a * std::max(sine, 0.0);
+  const double b = std::acos(0.5 / s.segment * std::sqrt(x * x + h * h));
+  return s.knee ? -2 * b : std::atan2(-x, h) + b;
+}
+
 struct Value {
   double t;
-  double operator()(const LegGait& s) const { return leg_angle(s, t).x; }
+  double operator()(const LegGait& s) const { return leg_value(s, t); }
   double operator()(const Constant& s) const { return s.value; }
   double operator()(const Sine& s) const {
     return s.offset + s.amplitude * std::sin(s.omega * t + s.phase);

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "saltus/dynamics/mass.h"
+#include "saltus/integrators/compact_step.h"
 #include "saltus/integrators/stepper.h"
 
 namespace saltus {
@@ -32,11 +33,13 @@ StepWorkspace::StepWorkspace(const Model& model)
   for (Vec* x :
        {&v_S, &v_E, &v_free, &v_before, &extra, &impulse, &start_impulse, &tau_user, &rhs, &drive})
     x->setZero(model.nv);
+  if (CompactStep::holds(model)) compact = std::make_unique<CompactStep>(model);
 }
 
-namespace {
+StepWorkspace::~StepWorkspace() = default;
+StepWorkspace::StepWorkspace(StepWorkspace&&) noexcept = default;
+StepWorkspace& StepWorkspace::operator=(StepWorkspace&&) noexcept = default;
 
-// The first velocity that is not finite or beyond all measure, or -1.
 int first_diverged(const Model& model, VecIn v, double dt) {
   for (int i = 0; i < model.nv; ++i)
     if (!(std::abs(v[i]) < (model.rotational[i] ? std::numbers::pi / dt : divergence_speed)))
@@ -44,17 +47,17 @@ int first_diverged(const Model& model, VecIn v, double dt) {
   return -1;
 }
 
-}  // namespace
-
 StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
                 const MoreauMidpoint& o) {
   const double t_E = s.t0 + static_cast<double>(s.step + 1) * o.dt;
   Stepper k{m, act, s, w, o, {s.t, 0.5 * (s.t + t_E), t_E}};
   StepReport report;
+  bool called = false;
+  if (o.compact && w.compact && w.compact->take(k, report, called)) return report;
   w.assembly.joints_at_end = o.projection != Projection::root_fixed;
   k.start();        // q_M; kinematics and M there
   k.joint_terms();  // springs, dampers, motors
-  k.user_forces();
+  if (!called) k.user_forces();
   load_mass(m, w.work, w.extra, w.mass);
   k.cut_impulses();
   if (!w.mass.factor()) {

@@ -7,6 +7,8 @@
 // Stiff joint terms enter linearly implicitly; gyroscopic and Coriolis terms are taken at the mean
 // velocity of the contact-free step (a fixed point), or a tumbling body would gain energy.
 #pragma once
+#include <memory>
+
 #include "saltus/contact/assembly.h"
 #include "saltus/control/actuation.h"
 #include "saltus/dynamics/planar_bias.h"
@@ -27,6 +29,7 @@ struct MoreauMidpoint {
   MotorScheme motors = MotorScheme::midpoint;
   Projection projection = Projection::mass;
   int threads = 1;       // islands and contact points side by side; the bits do not depend on it
+  bool compact = true;   // the lean form of the step where there is one (compact_step.h)
   int keep_failing = 0;  // StepWorkspace::failing, of islands of at most this many rows
 };
 
@@ -58,9 +61,14 @@ struct StepReport {
   }
 };
 
+class CompactStep;
+
 // Everything a step computes; sized once.
 struct StepWorkspace {
   explicit StepWorkspace(const Model& model);
+  ~StepWorkspace();
+  StepWorkspace(StepWorkspace&&) noexcept;
+  StepWorkspace& operator=(StepWorkspace&&) noexcept;
 
   Workspace work;  // kinematics, at the mid-point, then at the end
   PlanarBias planar_bias;
@@ -92,6 +100,7 @@ struct StepWorkspace {
   Vec motor_force;    // of each coordinate, mean over the step [N m] or [N]
   double energy = 0;  // mechanical, at the start of the step
   bool energy_known = false;
+  std::unique_ptr<CompactStep> compact;  // null where the model is none for it
 };
 
 // One step. On divergence or a singular mass matrix the state is left as it was.

@@ -73,7 +73,7 @@ void Stepper::read_motors() {
     c.kp = a.kp;
     c.kd = a.kd;
     c.reference = value(a.reference, at);
-    c.rate = a.servo == Servo::velocity ? c.reference : rate(a.reference, at);
+    c.rate = a.servo == Servo::velocity ? c.reference : a.kd != 0 ? rate(a.reference, at) : 0;
     c.torque = a.gear * value(a.torque, t.M);
     c.backlash = a.backlash;
     c.lag = a.lag;

@@ -8,6 +8,9 @@ struct Instants {
   double S, M, E;
 };
 
+// The first velocity that is not finite or beyond all measure, or -1.
+[[nodiscard]] int first_diverged(const Model& model, VecIn v, double dt);
+
 struct Stepper {
   const Model& m;
   const Actuation& act;

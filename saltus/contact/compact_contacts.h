@@ -1,0 +1,87 @@
+// Contacts of small trees with what does not move: few pairs, known beforehand, so that there is no
+// broad phase, and the rows of a contact lie along one path of a CompactTree.
+#pragma once
+#include <vector>
+
+#include "saltus/contact/finder.h"
+#include "saltus/dynamics/compact_tree.h"
+#include "saltus/solvers/solve.h"
+
+namespace saltus {
+
+// A shape of a link and one of the world that meet under a law.
+struct CompactPair {
+  int a = 0, b = 0;  // shapes in the law's order
+  int law = 0;
+  int link = 0;         // that of the shape that moves
+  bool b_moves = true;  // which of the two
+  bool sphere = false;  // a sphere on a half-space: no dispatch
+  double radius = 0;    // of the sphere, or round the moving shape about its frame [m]
+  SE3 in_link;          // frame of the moving shape
+  SE3 fixed;            // pose of the other
+  bool half_space = false;
+};
+
+// A contact that may carry load in this step.
+struct CompactBlock {
+  int contact = 0;  // of the list it was found in
+  int link = 0;
+  int row = 0, rows = 0;
+  double sign = 1;       // of the link's velocity in the rows
+  bool known = false;    // it carried load in the last step
+  bool slipped = false;  // and slipped
+  Block block;           // law and rows, for the solvers' own functions
+  ConvexSets sets;
+  StepLengths steps;
+  Mat6 A;  // its own part of G
+};
+
+class CompactContacts {
+ public:
+  CompactContacts(const Model& model, const CompactTree& tree);
+  // All contacts are between a link and the world, and of laws that are known here.
+  [[nodiscard]] static bool holds(const Model& model, const CompactTree& tree);
+
+  // All contact points with gap <= margin, sorted by key; after tree.place().
+  void find(const Model& model, const CompactTree& tree, std::vector<Contact>& contacts) const;
+
+  // Rows, gamma_S and c = W v_free of the contacts that are closed or carried load; false where
+  // another way must be taken: a new one approaches faster than `closing` [m/s], which is an
+  // impact, or there are more than there is room for.
+  [[nodiscard]] bool open(const Model& model, const CompactTree& tree, const State& state,
+                          double closing, const double* v_free, std::vector<Contact>& contacts);
+  // G; false if a row moves nothing.
+  [[nodiscard]] bool delassus(const CompactTree& tree);
+  // Lambda by the laws to the tolerance, or false.
+  [[nodiscard]] bool solve(double tolerance, SolveReport& report);
+  // y = M^-1 W x of rows x.
+  void apply(const CompactTree& tree, const Vec& x, Vec& y) const;
+  [[nodiscard]] double rate(const CompactTree& tree, int row, const double* v) const;
+
+  // x = -G_hh^-1 gap of the rows held (`rows`, ascending); factored at the first call after
+  // delassus(), by what the solver left if that is it. False if singular.
+  [[nodiscard]] bool factor_held(const std::vector<int>& rows);
+  void correct(const std::vector<int>& rows, const Vec& gap, Vec& x) const;
+
+  std::vector<CompactBlock> blocks;
+  int rows = 0;
+  Vec Lambda, gamma_S;
+
+ private:
+  [[nodiscard]] bool stick(double tolerance, SolveReport& report);
+  [[nodiscard]] bool sweeps(double tolerance, SolveReport& report);
+  [[nodiscard]] double judge(SolveReport& report);
+  [[nodiscard]] bool cholesky(const std::vector<int>& of);
+  void substitute(int n, double* x) const;
+  void velocities();  // xi = G Lambda + c
+
+  std::vector<CompactPair> pairs_;
+  double margin_ = 0;
+  int width_ = 0;
+  Vec W_, Z_;  // rows, width_ apart
+  Mat G_, factor_;
+  Vec c_, xi_, next_;
+  std::vector<int> factored_, all_;  // rows of factor_
+};
+
+}  // namespace saltus

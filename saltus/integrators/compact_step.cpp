@@ -1,0 +1,376 @@
+#include "saltus/integrators/compact_step.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/dynamics/kinematics.h"
+
+namespace saltus {
+
+namespace {
+
+// The fixed point of the smooth terms is left where the change that its rate promises next is below
+// this share of the velocities: less shows in the energy of a body that tumbles for long.
+constexpr double settled = 1e-16;
+constexpr int most_rounds = 12;
+// Corrections with the metric of the mid-point: each leaves O(dt^2) of the gap, and its square.
+constexpr int most_corrections = 8;
+
+bool is_limit(const BlockSlot& s) { return s.kind == BlockKind::joint_limit; }
+
+// Of a coordinate in the tree.
+double limit_gap(const Model& m, const BlockSlot& s, const Vec& q) {
+  const Coordinate& c = m.coordinates[s.index];
+  return s.feature == 1 ? c.dof.upper - q[c.q_index] : q[c.q_index] - c.dof.lower;
+}
+
+std::vector<Contact>::const_iterator find_key(const std::vector<Contact>& sorted,
+                                              const ContactKey& key) {
+  const auto at = std::lower_bound(sorted.begin(), sorted.end(), key,
+                                   [](const Contact& x, const ContactKey& k) { return x.key < k; });
+  return at != sorted.end() && at->key == key ? at : sorted.end();
+}
+
+}  // namespace
+
+bool CompactStep::holds(const Model& m) {
+  if (!m.cuts.empty() || m.has_loops || m.has_elements() || m.any_prescribed) return false;
+  if (!m.supports.empty() || !m.gap_contacts.empty()) return false;
+  for (const BlockSlot& s : m.slots)
+    if (s.kind != BlockKind::motor && !is_limit(s)) return false;
+  if (!CompactTree::holds(m, Tree(m))) return false;
+  return CompactContacts::holds(m, CompactTree(m));
+}
+
+bool CompactStep::serves(const Stepper& k) {
+  const auto* automatic = std::get_if<AutoSolver>(&k.o.solver);
+  return automatic && !automatic->least_norm && !automatic->history &&
+         std::holds_alternative<CappedImpact>(k.o.impact) && k.o.projection == Projection::mass &&
+         k.act.prescribed.empty() && k.act.steering.empty() && k.act.lengths.empty();
+}
+
+bool CompactStep::take(Stepper& k, StepReport& report, bool& called) {
+  if (!serves(k)) return false;
+  StepWorkspace& w = k.w;
+  State& s = k.s;
+  known_energy(k);
+  w.v_S = s.v;
+  w.q_M = s.q;
+  advance(k.m, w.q_M, s.v, 0.5 * k.o.dt);
+  if (!joints(k)) return false;
+  tree_.place(w.q_M.data());
+  tree_.turn_inertias();
+  user_forces(k, called);
+  if (!smooth_velocity(k)) return false;
+  contacts_.find(k.m, tree_, w.assembly.contacts);
+  const double closing = impact_approach * k.m.length_scale / k.o.dt;
+  if (!contacts_.open(k.m, tree_, s, closing, w.v_free.data(), w.assembly.contacts)) return false;
+  SolveReport& solve = report.impact.solve;
+  if (!contacts_.delassus(tree_) ||
+      !contacts_.solve(std::get<AutoSolver>(k.o.solver).tolerance, solve)) {
+    report = StepReport{};
+    return false;
+  }
+  contacts_.apply(tree_, contacts_.Lambda, w.v_E);
+  w.v_E += w.v_free;
+  if (!within_limits(k)) {
+    report = StepReport{};
+    return false;
+  }
+  w.q_W = w.q_M;
+  w.islands.clear();
+  w.failing_island = -1;
+  report.contacts = static_cast<int>(w.assembly.contacts.size());
+  report.islands = contacts_.blocks.empty() ? 0 : 1;
+  if (solve.worst_block >= 0) {
+    const ContactKey& at = w.assembly.contacts[contacts_.blocks[solve.worst_block].contact].key;
+    report.worst = {-1, at.a, at.b, at.feature};
+  }
+  EnergyTerms& e = report.energy;
+  keep_impulses(k, e);
+  motors_within(k, e);
+  k.joint_work(e);
+  external_work(k, e);
+  s.q = w.q_M;
+  s.v = w.v_E;
+  s.t = k.t.E;
+  advance(k.m, s.q, s.v, 0.5 * k.o.dt);
+  tree_.place(s.q.data());
+  const double before = potential_energy(k);
+  project(k, report);
+  mechanical_energy(k, e);
+  // That the kinetic energy depends on the correction too (a part of 1e-6 of it) is left to the
+  // integrator's term.
+  if (report.projection.iterations > 0) e.correction = e.potential - before;
+  tree_.publish(k.m, w.work);
+  e.integrator = e.total() - w.energy - e.work_without_integrator();
+  w.energy = e.total();
+  w.energy_known = true;
+  ++s.step;
+  return true;
+}
+
+void CompactStep::known_energy(Stepper& k) {
+  if (k.w.energy_known) return;
+  EnergyTerms e;
+  tree_.place(k.s.q.data());
+  mechanical_energy(k, e);
+  k.w.energy = e.total();
+  k.w.energy_known = true;
+}
+
+// Impedances of the joints on the diagonal, those with a torque limit too: within_limits() looks
+// at them afterwards. False at a limit of a joint.
+bool CompactStep::joints(Stepper& k) {
+  k.joint_terms();
+  StepWorkspace& w = k.w;
+  for (const BlockSlot& s : k.m.slots) {
+    if (is_limit(s)) {
+      if (limit_gap(k.m, s, w.q_M) <= 0 || k.s.Lambda[s.row] > 0) return false;
+      continue;
+    }
+    const Impedance& z = w.terms[s.index].limited;
+    if (!(z.gain > 0)) continue;
+    const int v = k.m.coordinates[s.index].v_index;
+    w.extra[v] += z.gain;
+    w.start_impulse[v] += z.start;
+  }
+  return true;
+}
+
+void CompactStep::user_forces(Stepper& k, bool& called) {
+  tree_.has_external = false;
+  k.w.tau_user.setZero();
+  if (!k.act.user) return;
+  tree_.move(k.s.v.data());
+  tree_.publish(k.m, k.w.work);
+  if (!called) k.user_forces();
+  called = true;
+  for (CompactTree::Wrench& f : tree_.external) f = {};
+  for (int b = 0; b < k.m.body_count(); ++b) {
+    const Vec6& F = k.w.work.external[b];
+    const CompactPlace& at = tree_.bodies[b];
+    if (at.link < 0 || (F.array() == 0).all()) continue;
+    const Vec3 f = k.w.work.X[b].R * F.head<3>(), n = k.w.work.X[b].R * F.tail<3>();
+    tree_.external[at.link].f += f;
+    tree_.external[at.link].n += n + (k.w.work.X[b].r - tree_.poses[at.link].p).cross(f);
+    tree_.has_external = true;
+  }
+}
+
+void CompactStep::free_velocity(Stepper& k, const Vec& mean) {
+  StepWorkspace& w = k.w;
+  tree_.bias(k.m, mean.data(), w.work.tau_bias.data());
+  const double dt = k.o.dt;
+  for (int i = 0; i < k.m.nv; ++i)
+    w.v_free[i] = w.start_impulse[i] + dt * (w.tau_user[i] - w.work.tau_bias[i]);
+  tree_.solve(w.v_free.data());
+  w.v_free += k.s.v;
+}
+
+// As Stepper::smooth_velocity.
+bool CompactStep::smooth_velocity(Stepper& k) {
+  StepWorkspace& w = k.w;
+  diagonal_ = w.extra + k.m.armature;
+  tree_.mass_matrix(diagonal_);
+  int culprit = -1;
+  if (!tree_.factor(culprit)) return false;
+  free_velocity(k, k.s.v);
+  const double enough = settled * (1 + w.v_free.lpNorm<Eigen::Infinity>());
+  double last = (w.v_free - k.s.v).lpNorm<Eigen::Infinity>();
+  for (int i = 0; i < most_rounds; ++i) {
+    w.v_before = w.v_free;
+    mean_ = 0.5 * (k.s.v + w.v_free);
+    free_velocity(k, mean_);
+    const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
+    // Of a contraction by the rate change/last, change^2/last is what comes next.
+    if (!(change * change > enough * last) || !(change < 0.9 * last)) return true;
+    last = change;
+  }
+  return true;
+}
+
+// What take() assumed: motors below their limits, velocities within all measure.
+bool CompactStep::within_limits(const Stepper& k) const {
+  const StepWorkspace& w = k.w;
+  for (const BlockSlot& s : k.m.slots) {
+    if (is_limit(s)) continue;
+    const Impedance& z = w.terms[s.index].limited;
+    if (!(z.gain > 0)) continue;
+    const double impulse =
+        z.start - z.gain * (w.v_E[k.m.coordinates[s.index].v_index] - w.terms[s.index].rate);
+    if (!(impulse > z.lower && impulse < z.upper)) return false;
+  }
+  return first_diverged(k.m, w.v_E, k.o.dt) < 0;
+}
+
+// Impulses into the state, their work, and what the correction holds.
+void CompactStep::keep_impulses(Stepper& k, EnergyTerms& e) {
+  StepWorkspace& w = k.w;
+  k.s.Lambda.setZero();
+  std::fill(k.s.mode.begin(), k.s.mode.end(), static_cast<unsigned char>(Mode::open));
+  k.s.contacts.clear();
+  w.projection.held.clear();
+  held_.clear();
+  held_at_.assign(contacts_.blocks.size(), 0);
+  for (std::size_t b = 0; b < contacts_.blocks.size(); ++b) {
+    const CompactBlock& block = contacts_.blocks[b];
+    const auto Lambda = contacts_.Lambda.segment(block.row, block.rows);
+    double rate[3] = {0, 0, 0};
+    for (int i = 0; i < block.rows; ++i) {
+      rate[i] = contacts_.rate(tree_, block.row + i, w.v_E.data());
+      const double work = Lambda[i] * 0.5 * (contacts_.gamma_S[block.row + i] + rate[i]);
+      (i == 0 ? e.contacts : e.friction) += work;
+    }
+    const Mode mode = mode_of(block.block, Lambda);
+    if (mode == Mode::open) continue;
+    Contact& c = w.assembly.contacts[block.contact];
+    ContactImpulse kept;
+    kept.key = c.key;
+    kept.mode = c.mode = static_cast<unsigned char>(mode);
+    for (int i = 0; i < block.rows; ++i) kept.Lambda[i] = c.Lambda[i] = Lambda[i];
+    k.s.contacts.push_back(kept);
+    if (!(std::abs(rate[0]) < 1e-7)) continue;
+    const bool sticks = block.rows >= 3 && mode == Mode::stick;
+    w.projection.held.push_back({c.key, sticks});
+    held_at_[b] = sticks ? 3 : 1;
+    for (int i = 0; i < held_at_[b]; ++i) held_.push_back(block.row + i);
+  }
+}
+
+// Motors that have a limit and stayed below it.
+void CompactStep::motors_within(Stepper& k, EnergyTerms& e) const {
+  for (std::size_t i = 0; i < k.m.slots.size(); ++i) {
+    const BlockSlot& s = k.m.slots[i];
+    if (is_limit(s)) continue;
+    const CoordinateTerms& c = k.w.terms[s.index];
+    const Impedance& z = c.limited;
+    if (!(z.gain > 0)) continue;
+    const double rate = k.w.v_E[k.m.coordinates[s.index].v_index];
+    const double impulse = z.start - z.gain * (rate - c.rate);
+    k.s.Lambda[s.row] = impulse;
+    k.s.mode[i] = static_cast<unsigned char>(Mode::stick);
+    e.motors += impulse * 0.5 * (c.rate + rate);
+  }
+}
+
+void CompactStep::external_work(Stepper& k, EnergyTerms& e) {
+  if (!k.act.user) return;
+  mean_ = 0.5 * (k.w.v_S + k.w.v_E);
+  e.external += k.o.dt * k.w.tau_user.dot(mean_);
+  if (!tree_.has_external) return;
+  tree_.move(mean_.data());
+  e.external += k.o.dt * tree_.external_power();
+}
+
+// After place().
+void CompactStep::mechanical_energy(Stepper& k, EnergyTerms& e) {
+  tree_.turn_inertias();
+  tree_.move(k.s.v.data());
+  e.kinetic = tree_.kinetic_energy(k.m, k.s.v.data());
+  e.potential = potential_energy(k);
+}
+
+double CompactStep::potential_energy(const Stepper& k) const {
+  double U = tree_.gravity_energy(k.m);
+  for (const Coordinate& c : k.m.coordinates)
+    if (c.dof.stiffness > 0) U += spring_energy(c.dof, k.s.q[c.q_index]);
+  return U;
+}
+
+CompactStep::Excess CompactStep::measure(const Stepper& k) {
+  Excess x;
+  contacts_.find(k.m, tree_, end_);
+  std::size_t held = 0;
+  const std::vector<HeldContact>& list = k.w.projection.held;  // sorted as the contacts are
+  for (const Contact& c : end_) {
+    while (held < list.size() && list[held].key < c.key) ++held;
+    const bool is_held = held < list.size() && list[held].key == c.key;
+    const double g = c.point.gap, miss = is_held ? std::abs(g) : -g;
+    x.all = std::max(x.all, miss);
+    if (!is_held && miss > closed_gap) x.only_held = false;
+    if (-g > x.penetration) {
+      x.penetration = -g;
+      x.deepest = {-1, c.key.a, c.key.b, c.key.feature};
+    }
+  }
+  for (const BlockSlot& s : k.m.slots)
+    if (is_limit(s))
+      if (const double miss = -limit_gap(k.m, s, k.s.q); miss > closed_gap) {
+        x.all = std::max(x.all, miss);
+        x.only_held = false;
+      }
+  return x;
+}
+
+void CompactStep::project(Stepper& k, StepReport& report) {
+  ProjectionReport& p = report.projection;
+  Excess now = measure(k);
+  p.raw_penetration = now.penetration;
+  if (now.all > closed_gap) {
+    k.w.projection.before = k.s.q;
+    if (!correct(k, now, p)) {  // in the general way, from where the step ended
+      k.s.q = k.w.projection.before;
+      forward_kinematics(k.m, k.s.q, k.s.v, k.w.work);
+      p = saltus::project(k.m, k.o.projection, k.s.q, k.s.v, k.s.turns, k.w.work, k.w.mass,
+                          k.w.finder, k.w.projection);
+      k.let_go();
+      tree_.place(k.s.q.data());
+      return;
+    }
+  }
+  p.penetration = now.penetration;
+  p.deepest = now.deepest;
+  let_go(k);
+}
+
+// Gaps of the held contacts at the end, and their rows there; false if one is out of sight.
+bool CompactStep::held_gaps(const Stepper& k) {
+  gap_.setZero();
+  normals_.clear();
+  for (std::size_t b = 0; b < contacts_.blocks.size(); ++b) {
+    if (held_at_[b] == 0) continue;
+    const CompactBlock& block = contacts_.blocks[b];
+    const ContactKey& key = k.w.assembly.contacts[block.contact].key;
+    const auto at = find_key(end_, key);
+    if (at == end_.end()) return false;
+    gap_[block.row] = at->point.gap;
+    const bool b_moves = block.sign > 0;
+    normals_.push_back({block.row, block.link, b_moves ? at->point.on_b : at->point.on_a,
+                        block.sign * at->point.normal});
+  }
+  return true;
+}
+
+// Held contacts are closed, those that stick in place, by the rows and the metric of the mid-point;
+// what that leaves by the rows of the end is corrected with it.
+bool CompactStep::correct(Stepper& k, Excess& now, ProjectionReport& p) {
+  if (!now.only_held || held_.empty() || !contacts_.factor_held(held_)) return false;
+  for (; now.all > closed_gap && p.iterations < most_corrections; ++p.iterations) {
+    if (!held_gaps(k)) return false;
+    contacts_.correct(held_, gap_, x_);
+    contacts_.apply(tree_, x_, y_);
+    for (const Normal& n : normals_)
+      gap_[n.row] += tree_.point_rate(n.link, n.point, n.direction, y_.data());
+    contacts_.correct(held_, gap_, x_);
+    contacts_.apply(tree_, x_, mean_);
+    y_ += mean_;
+    advance(k.m, k.s.q, y_, 1.0);
+    tree_.place(k.s.q.data());
+    const double before = now.all;
+    now = measure(k);
+    if (!now.only_held || !(now.all < 0.5 * before)) return false;
+  }
+  return now.all <= closed_gap;
+}
+
+// As Stepper::let_go, by the contacts at the end.
+void CompactStep::let_go(Stepper& k) {
+  const double open = 1e-5 * k.m.length_scale;
+  std::erase_if(k.s.contacts, [&](const ContactImpulse& c) {
+    const auto at = find_key(end_, c.key);
+    return at == end_.end() || at->point.gap > open;
+  });
+}
+
+}  // namespace saltus

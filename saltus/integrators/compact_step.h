@@ -1,0 +1,67 @@
+// The step of a small tree on what does not move, in its lean form: the same scheme, laws and
+// correction as the general one (stepper.h), on packed data (CompactTree, CompactContacts).
+//
+// It takes the steps in which nothing happens beyond smooth motion and contacts that persist or
+// close without a jump. It finds out before it changes the state: an impact, a joint at its limit,
+// a motor at its torque limit, impulses that its few sweeps do not find, and the general step is
+// taken instead. What the state holds decides, so a run is the same after a restart.
+#pragma once
+#include "saltus/contact/compact_contacts.h"
+#include "saltus/integrators/stepper.h"
+
+namespace saltus {
+
+class CompactStep {
+ public:
+  explicit CompactStep(const Model& model) : tree_(model), contacts_(model, tree_) {
+    const auto n = static_cast<Eigen::Index>(model.nv);
+    for (Vec* x : {&diagonal_, &mean_, &y_}) x->setZero(n);
+    x_.setZero(contacts_.Lambda.size());
+    gap_.setZero(contacts_.Lambda.size());
+  }
+  [[nodiscard]] static bool holds(const Model& model);
+
+  // One step, or false with the state as it was. `called`: the user's forces of the step are known.
+  [[nodiscard]] bool take(Stepper& step, StepReport& report, bool& called);
+
+ private:
+  [[nodiscard]] static bool serves(const Stepper& k);
+  void known_energy(Stepper& k);
+  [[nodiscard]] bool joints(Stepper& k);
+  void user_forces(Stepper& k, bool& called);
+  [[nodiscard]] bool smooth_velocity(Stepper& k);
+  void free_velocity(Stepper& k, const Vec& mean);
+  [[nodiscard]] bool within_limits(const Stepper& k) const;
+  void keep_impulses(Stepper& k, EnergyTerms& e);
+  void motors_within(Stepper& k, EnergyTerms& e) const;
+  void external_work(Stepper& k, EnergyTerms& e);
+  void mechanical_energy(Stepper& k, EnergyTerms& e);
+  [[nodiscard]] double potential_energy(const Stepper& k) const;
+  // How far the contacts at the end, and limits, are from where they should be, over the target.
+  struct Excess {
+    double all = 0;          // of held contacts and penetrations [m]
+    double penetration = 0;  // [m]
+    bool only_held = true;   // what is to be corrected is held
+    Place deepest;
+  };
+  [[nodiscard]] Excess measure(const Stepper& k);
+  void project(Stepper& k, StepReport& report);
+  [[nodiscard]] bool correct(Stepper& k, Excess& now, ProjectionReport& report);
+  [[nodiscard]] bool held_gaps(const Stepper& k);
+  void let_go(Stepper& k);
+
+  CompactTree tree_;
+  CompactContacts contacts_;
+  std::vector<Contact> end_;  // contacts at the end of the step
+  std::vector<int> held_;     // rows that the correction holds
+  std::vector<int> held_at_;  // of each block: 0, or the rows held of it
+  struct Normal {             // the row of a held contact at the end
+    int row, link;
+    Vec3 point, direction;
+  };
+  std::vector<Normal> normals_;
+  Vec diagonal_, mean_, y_;  // velocities
+  Vec x_, gap_;              // rows
+};
+
+}  // namespace saltus
