@@ -37,8 +37,8 @@ void add(Worst& all, const Worst& one) {
   all.not_finite += one.not_finite;
   all.fallen += one.fallen;
   for (double Worst::*x :
-       {&Worst::residual, &Worst::reported, &Worst::measured, &Worst::gain, &Worst::impact_gain, &Worst::net,
-        &Worst::integrator, &Worst::correction, &Worst::ledger})
+       {&Worst::residual, &Worst::reported, &Worst::measured, &Worst::gain, &Worst::impact_gain,
+        &Worst::net, &Worst::integrator, &Worst::correction, &Worst::ledger})
     all.*x = std::max(all.*x, one.*x);
   if (one.first_bad >= 0 && (all.first_bad < 0 || one.first_bad < all.first_bad))
     all.first_bad = one.first_bad;
