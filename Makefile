@@ -83,6 +83,7 @@ bench-build: peers
 bench: bench-build  ## build and run every benchmark, into build/bench/*.md (BENCH_ARGS=--quick)
 	@build/bench/bin/saltus bench all $(BENCH_ARGS) | tee build/bench/table.md
 	@build/bench/bin/saltus bench fclib --problems $(FCLIB) | tee build/bench/fclib.md
+	@build/bench/bin/saltus bench quadruped $(BENCH_ARGS) | tee build/bench/quadruped.md
 
 fclib: bench-build  ## the friction problems in FCLIB=../shared/fclib, beside Siconos
 	@build/bench/bin/saltus bench fclib --problems $(FCLIB) | tee build/bench/fclib.md

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "apps/saltus/bench_fclib.h"
+#include "apps/saltus/bench_quadruped.h"
 #include "apps/saltus/commands.h"
 #include "apps/saltus/subprocess.h"
 
@@ -212,11 +213,23 @@ int fclib(const BenchArguments& a) {
   return print_fclib(entries, fs::exists(siconos)) ? 0 : 1;
 }
 
+// 1 where a program that is there failed.
+int quadruped(const BenchArguments& a) {
+  const json result = bench_quadruped(a.folder, a.quick);
+  if (a.as_json)
+    fmt::print("{}\n", result.dump(1));
+  else
+    print_quadruped(result);
+  const auto failed = [](const json& e) { return e.contains("failed"); };
+  return std::any_of(result["absent"].begin(), result["absent"].end(), failed) ? 1 : 0;
+}
+
 int bench(const BenchArguments& a) {
   if (a.group == "fclib") return fclib(a);
   if (!fs::is_directory(a.folder))
     throw std::runtime_error(
         fmt::format("no benchmarks in {}: build them with 'make bench'", a.folder));
+  if (a.group == "quadruped") return quadruped(a);
   Times times;
   std::set<std::string> failed;
   for (const Program& program : programs()) {
@@ -246,8 +259,10 @@ void add_bench(CLI::App& app, Command& chosen) {
   arguments->problems = problems != nullptr ? problems : "../shared/fclib";
   command
       ->add_option("group", arguments->group,
-                   "dynamics, solvers, snake, robot, pile or all of these; fclib: problem files")
-      ->check(CLI::IsMember({"dynamics", "solvers", "snake", "robot", "pile", "all", "fclib"}));
+                   "dynamics, solvers, snake, robot, pile or all of these; fclib: problem files; "
+                   "quadruped: P2's robot in every engine")
+      ->check(CLI::IsMember(
+          {"dynamics", "solvers", "snake", "robot", "pile", "all", "fclib", "quadruped"}));
   command->add_option("--folder", arguments->folder, "where the benchmark programs are");
   command->add_option("--problems", arguments->problems,
                       "of fclib: the folder with MANIFEST.csv and problems/");

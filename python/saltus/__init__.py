@@ -18,4 +18,5 @@ from .errors import (BusyError, DivergenceError, Error, InputError, UnconvergedE
                      UnconvergedWarning)
 from .impacts import feasible
 from .packaged import scene_names, scene_path
+from .rollouts import Rollout, rollout
 from .runs import Readings, Run, Series, resume, run

@@ -117,6 +117,7 @@ void bind_impacts(nb::module_& m);
 void bind_feasible(nb::module_& m);
 void bind_step(nb::module_& m);
 void bind_simulation(nb::module_& m);
+void bind_rollout(nb::module_& m);
 void bind_scene(nb::module_& m);
 void bind_run(nb::module_& m);
 

@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
   bind_impacts(m);
   bind_step(m);
   bind_simulation(m);
+  bind_rollout(m);
   bind_scene(m);
   bind_run(m);
   bind_feasible(m);

@@ -123,6 +123,7 @@ bool EventIntegrator::classify(EventMode& trial, std::string& why) {
       s.slips = u.norm() > least;
       s.moving = s.slips;
       s.pinned = false;
+      s.start = s.slips && u.norm() < slow_slip_ && s.rows == 2 ? slow_slip_ : 0;
       if (!s.slips) continue;
       s.direction = u.normalized();
       if (s.rows == 1 && u[0] < 0 && std::isinf(s.backward)) {
@@ -210,6 +211,7 @@ void EventIntegrator::guess(Element& e, const Vec& force, const Vec& acceleratio
     s.slips = true;
     s.pinned = s.dynamic < 1;  // until it is seen to move: unpin
     s.direction = a.normalized();
+    s.start = s.rows == 2 ? slow_slip_ : 0;
   }
 }
 
@@ -324,6 +326,7 @@ void EventIntegrator::flip(EventMode& trial, const std::vector<unsigned char>& f
       FrictionSet& s = e.set[k];
       s.slips = !s.slips;
       s.pinned = s.slips && s.dynamic < 1;
+      s.start = s.slips && s.rows == 2 ? slow_slip_ : 0;
       if (s.slips) s.direction = directions_[i][k];
     }
   }

@@ -157,6 +157,7 @@ class EventIntegrator {
   const Actuation& actuation_;
   EventDriven options_;
   EventBands bands_;
+  double slow_slip_ = 0;  // until then a slip has only begun, see started_slip [m/s]
   ModeDynamics dynamics_;
   ContactFinder finder_;
   ProjectionWorkspace projection_;

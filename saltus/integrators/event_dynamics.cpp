@@ -250,7 +250,10 @@ void ModeDynamics::slip_forces(const EventMode& mode, const Evaluation& out) {
       Vec2 u(out.gamma[r], s.rows == 2 ? out.gamma[r + 1] : 0);
       // One row keeps its direction until an event turns it; two follow the slip, which at its very
       // start is its acceleration.
-      if (s.rows == 1 || u.norm() < 1e-13 * (1 + model_.length_scale)) u = s.direction;
+      if (s.start > 0)
+        u = started_slip(s, u);
+      else if (s.rows == 1 || u.norm() < 1e-13 * (1 + model_.length_scale))
+        u = s.direction;
       const Vec2 f = slip_force(s, u);
       for (int k = 0; k < s.rows; ++k) unit_force_[r + k] = f[k];
     }

@@ -62,7 +62,7 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
             {GuardKind::slip, i, k, {}, s.direction[0] * u[0] / scales_.velocity, bands_.velocity});
       } else {
         // A slip that has begun but not yet got anywhere cannot end.
-        const double speed = u.norm() / scales_.velocity;
+        const double speed = (s.start > 0 ? s.direction.dot(u) : u.norm()) / scales_.velocity;
         out.push_back({GuardKind::slip, i, k, {}, s.moving ? speed - bands_.slip : 1.0, 0});
       }
     }

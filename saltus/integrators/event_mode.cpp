@@ -44,6 +44,10 @@ Vec2 slip_force(const FrictionSet& s, const Vec2& u) {
   return -Vec2(a * a * u[0], b * b * u[1]) / n;
 }
 
+Vec2 started_slip(const FrictionSet& s, const Vec2& u) {
+  return u + std::max(0.0, s.start - s.direction.dot(u)) * s.direction;
+}
+
 double gauge(const FrictionSet& s, const Vec2& f) {
   const auto share = [](double x, double limit) {
     if (x == 0 || std::isinf(limit)) return 0.0;

@@ -31,6 +31,9 @@ struct FrictionSet {
   bool pinned = false;
   bool moving = false;  // slips faster than rounding: the end of a slip that has just begun is none
   Vec2 direction = Vec2::UnitX();  // of the slip, unit; what a slip starts with where gamma_T = 0
+  // A slip of two rows that has begun and is slower than this along `direction` [m/s]; 0: it has
+  // got going. See started_slip.
+  double start = 0;
   bool operator==(const FrictionSet&) const = default;
 };
 
@@ -72,6 +75,12 @@ struct EventMode {
 // The force of a slipping set, per unit of normal force where it is scaled, for a slip velocity u
 // (1 or 2 rows used); u = 0 is not allowed. Of mu_d; all else here is of mu_s.
 [[nodiscard]] Vec2 slip_force(const FrictionSet& set, const Vec2& u);
+// The slip velocity that gives a set's force its direction. Of a slip that has only begun, friction
+// across it is infinitely stiff: a force mu N u_across/|u| with |u| = 0. Until it has got to the
+// speed s.start that stiffness is taken to be the one there, mu N u_across/s.start. It is
+// continuous there, and what it changes is a velocity across of at most s.start times the angle by
+// which the slip turns in so short a time.
+[[nodiscard]] Vec2 started_slip(const FrictionSet& set, const Vec2& u);
 // How far inside the set a force is: 1 at its boundary, below 1 inside. For a set of radius zero
 // any force is infinitely far out.
 [[nodiscard]] double gauge(const FrictionSet& set, const Vec2& force);

@@ -46,6 +46,13 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     options.max_iterations = iterations;
     return solve(p, now, options, w);
   };
+  const auto exact = [&](int iterations) {
+    ProxGaussSeidel options;
+    static_cast<ProxOptions&>(options) = o;
+    options.local = ProxOptions::Local::exact;
+    options.max_iterations = iterations;
+    return solve(p, now, options, w);
+  };
   now = best;
   // A start that is a solution stays as it is.
   SolveReport start;
@@ -62,6 +69,11 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     done = link(relaxed(sweeps));
     if (!now.allFinite()) now = best;
     if (!done) done = link(newton(o.newton_iterations / 2));
+  }
+  // Far from any start: plain sweeps, whose fixed points are solutions only.
+  if (!done) {
+    now.setZero();
+    done = link(exact(o.max_iterations));
   }
   if (!done) {
     now = best;

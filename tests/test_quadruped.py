@@ -1,0 +1,118 @@
+"""P2's quadruped: the open-loop trot beside its truth, the stress tests, and the benchmark's messages.
+
+The truth is that of the project's verification table (P2): trunk positions at t_trot = 0.4 and 0.8 s
+for hard contact, from an independent event-driven code. `pytest -s` prints the figures. The random
+falls are 10,000 with SALTUS_SOAK=1.
+"""
+import json
+import math
+import os
+import subprocess
+
+import pytest
+
+TRUTH = {"0": (-0.02292540, 0, 0.34217831), "4": (-0.01931079, 0.00394309, 0.34192993),
+         "8": (-0.08020061, 0.02237536, 0.33597224)}
+
+
+def errors(metrics):
+    """Distance of the trunk from the truth at t_trot = 0, 0.4 and 0.8 s [m]."""
+    return {k: math.dist([metrics[a + k] for a in "xyz"], TRUTH[k]) for k in TRUTH}
+
+
+@pytest.fixture(scope="module")
+def trot(summary):
+    return lambda *settings: summary("p2/trot", *settings)
+
+
+def test_the_trot_of_time_stepping_converges_with_first_order(trot):
+    steps = (1e-3, 5e-4, 2.5e-4, 1.25e-4)
+    found = {dt: errors(trot(f"time.step={dt}")["metrics"]) for dt in steps}
+    for dt, e in found.items():
+        print(f"    dt = {dt:<8} off by {e['0']:.2e}, {e['4']:.2e}, {e['8']:.2e} m")
+    assert found[1e-3]["4"] < 1e-4
+    assert found[1e-3]["8"] < 1e-3
+    # Touchdowns fall anywhere within a step, so that one halving of dt tells little: the slope of a
+    # fit over all of them does, with a factor of 1.5 up or down of one point (0.3 in the slope).
+    x = [math.log(dt) for dt in steps]
+    for k in "048":
+        y = [math.log(found[dt][k]) for dt in steps]
+        mx, my = sum(x) / len(x), sum(y) / len(y)
+        order = sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x)
+        print(f"    order at {k}: {order:.2f}")
+        assert order > 0.6
+
+
+def test_the_trot_event_driven(trot):
+    e = errors(trot("integrator.type=event-driven", "time.step=10 ms")["metrics"])
+    print(f"    event-driven: off by {e['0']:.2e}, {e['4']:.2e}, {e['8']:.2e} m")
+    assert max(e.values()) < 1e-6
+
+
+@pytest.fixture(scope="module")
+def falls(binary, repo):
+    def go(count, seed, seconds):
+        tool = os.path.join(os.path.dirname(binary), "falls")
+        threads = os.cpu_count() or 1
+        args = [tool, repo / "scenes/p2/fall.yaml", count, seed, threads, seconds]
+        out = subprocess.run([str(a) for a in args], capture_output=True, text=True, check=True)
+        return json.loads(out.stdout)
+
+    return go
+
+
+def test_random_falls(falls, soak):
+    count = 10_000 if soak else 50
+    worst = falls(count, 2026, 1.5)
+    print("   ", worst)
+    assert worst["fallen"] > 0.9 * count  # the pushes do what they are for
+    assert worst["diverged"] == worst["not_finite"] == 0
+    # No step is silent about its residual, and few miss the tolerance: 2 of 1.8 million (7 or 8
+    # contacts of boxes that lie flush, 1e-6 m/s).
+    assert worst["silent"] == 0
+    assert worst["unconverged"] <= 1e-5 * worst["steps"] and worst["worst_residual"] < 1e-3
+    assert worst["penetration_reported"] <= 1e-6
+    assert worst["penetration_measured"] <= 1e-6
+    # Energy comes from motors, and what the ledger calls integrator and correction; all the rest
+    # takes. In one step a sticking contact of a body that turns may give a little: its rate at the
+    # start is O(dt omega^2 r), 0.02 m/s at 6 rad/s, and its impulse up to 1 N s, half of the product
+    # 10 mJ; a push is worth 100 J.
+    assert worst["net_gain"] < 0
+    assert max(worst["gain"], worst["impact_gain"]) < 2e-2
+    assert worst["ledger"] < 1e-9
+
+
+@pytest.mark.parametrize("scene", ["fall", "drop"])
+def test_falls_that_ship(summary, scene):
+    s = summary(f"p2/{scene}")
+    assert s["status"] == "completed" and s["unconverged_steps"] == 0
+    assert s["max_penetration"] <= 1e-6
+    assert s["energy"]["kinetic"] < 1e-6  # it has come to rest
+    assert s["metrics"]["height"] < 0.25
+
+
+def test_ten_robots_stacked(run, scenes, soak):
+    """They come down as a heap of 190 coordinates and up to 100 contacts; the whole fall is the long
+    form. There a few steps of impacts among many boxes may miss the tolerance or leave a gap open for
+    a step, and the summary says so."""
+    ends = "3" if soak else "0.5"
+    done = run("run", scenes / "p2/stack.yaml", "--json", "--set", f"time.end={ends}",
+               "--set", "metrics=[]", timeout=3000)
+    s = json.loads(done.out)
+    print("   ", {k: s[k] for k in ("status", "unconverged_steps", "worst_residual",
+                                    "penetrating_steps", "max_penetration")})
+    e = s["energy"]
+    assert e["contacts"] + e["friction"] + e["dampers"] + e["joints"] < 0
+    if soak:
+        assert s["steps"] == 1200 and s["status"] in ("completed", "unconverged")
+        assert s["unconverged_steps"] <= 5 and s["penetrating_steps"] <= 6
+        assert s["status"] == "completed" or str(s["unconverged_steps"]) in s["message"]
+    else:
+        assert done.code == 0 and s["status"] == "completed" and s["max_penetration"] <= 1e-6
+
+
+def test_bench_says_what_is_missing(run, tmp_path):
+    there = run("bench", "quadruped", "--folder", tmp_path)
+    assert there.code == 1 and "quadruped_saltus" in there.err and "make bench-build" in there.err
+    unknown = run("bench", "quadrupod")
+    assert unknown.code != 0 and "quadruped" in unknown.err
