@@ -124,7 +124,7 @@ void CompactContacts::find(const Model& m, const CompactTree& tree,
 }
 
 bool CompactContacts::open(const Model& m, const CompactTree& tree, const State& state,
-                           double closing, const double* v_free, std::vector<Contact>& contacts) {
+                           double closing, std::vector<Contact>& contacts) {
   blocks.clear();
   all_.clear();
   factored_.clear();
@@ -173,14 +173,7 @@ bool CompactContacts::open(const Model& m, const CompactTree& tree, const State&
       Lambda[row] = last ? last->Lambda[r] : 0;
       std::copy_n(w + r * width_, tree.length(p.link), z + r * width_);
       tree.half_solve(p.link, z + r * width_);
-      const int* way = tree.path(p.link);
-      double start = 0, free = 0;
-      for (int t = 0; t < tree.length(p.link); ++t) {
-        start += w[r * width_ + t] * state.v[way[t]];
-        free += w[r * width_ + t] * v_free[way[t]];
-      }
-      gamma_S[row] = start;
-      c_[row] = free;
+      gamma_S[row] = along(tree, p.link, row, state.v.data());
     }
     rows += n;
     const double approach = -gamma_S[k.row];
@@ -188,6 +181,19 @@ bool CompactContacts::open(const Model& m, const CompactTree& tree, const State&
     if (rebounds ? approach > 0 : !k.known && approach > closing) return false;
   }
   return true;
+}
+
+void CompactContacts::set_free(const CompactTree& tree, const double* v_free) {
+  for (const CompactBlock& k : blocks)
+    for (int r = k.row; r < k.row + k.rows; ++r) c_[r] = along(tree, k.link, r, v_free);
+}
+
+double CompactContacts::along(const CompactTree& tree, int link, int row, const double* v) const {
+  const double* w = W_.data() + static_cast<std::ptrdiff_t>(row) * width_;
+  const int* way = tree.path(link);
+  double sum = 0;
+  for (int t = 0; t < tree.length(link); ++t) sum += w[t] * v[way[t]];
+  return sum;
 }
 
 bool CompactContacts::delassus(const CompactTree& tree) {
@@ -325,18 +331,6 @@ void CompactContacts::apply(const CompactTree& tree, const Vec& x, Vec& y) const
     }
   }
   tree.solve_lower(y.data());
-}
-
-double CompactContacts::rate(const CompactTree& tree, int row, const double* v) const {
-  for (const CompactBlock& k : blocks) {
-    if (row < k.row || row >= k.row + k.rows) continue;
-    const double* w = W_.data() + static_cast<std::ptrdiff_t>(row) * width_;
-    const int* way = tree.path(k.link);
-    double sum = 0;
-    for (int t = 0; t < tree.length(k.link); ++t) sum += w[t] * v[way[t]];
-    return sum;
-  }
-  return 0;
 }
 
 // G of some rows = C C', lower; the inverses of C's diagonal on the diagonal.

@@ -45,18 +45,20 @@ class CompactContacts {
   // All contact points with gap <= margin, sorted by key; after tree.place().
   void find(const Model& model, const CompactTree& tree, std::vector<Contact>& contacts) const;
 
-  // Rows, gamma_S and c = W v_free of the contacts that are closed or carried load; false where
+  // Rows, gamma_S and warm starts of the contacts that are closed or carried load; false where
   // another way must be taken: a new one approaches faster than `closing` [m/s], which is an
-  // impact, or there are more than there is room for.
+  // impact, or there are more than there is room for. Needs the factor of the tree.
   [[nodiscard]] bool open(const Model& model, const CompactTree& tree, const State& state,
-                          double closing, const double* v_free, std::vector<Contact>& contacts);
+                          double closing, std::vector<Contact>& contacts);
+  void set_free(const CompactTree& tree, const double* v_free);  // c = W v_free
   // G; false if a row moves nothing.
   [[nodiscard]] bool delassus(const CompactTree& tree);
   // Lambda by the laws to the tolerance, or false.
   [[nodiscard]] bool solve(double tolerance, SolveReport& report);
   // y = M^-1 W x of rows x.
   void apply(const CompactTree& tree, const Vec& x, Vec& y) const;
-  [[nodiscard]] double rate(const CompactTree& tree, int row, const double* v) const;
+  // The row's velocity at the velocities v.
+  [[nodiscard]] double along(const CompactTree& tree, int link, int row, const double* v) const;
 
   // x = -G_hh^-1 gap of the rows held (`rows`, ascending); factored at the first call after
   // delassus(), by what the solver left if that is it. False if singular.

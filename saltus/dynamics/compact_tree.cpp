@@ -323,13 +323,19 @@ void CompactTree::bias(const Model& model, const double* v, double* tau) {
     Motion& m = motion_[i];
     const Vec3& r = poses[i].r;
     Vec3 w_rel = Vec3::Zero(), carried = cross(p.w, r);
-    for (int c = 0; c < k.linear; ++c) carried += (2 * v[k.v0 + c]) * axis_[k.v0 + c];
-    for (int c = k.linear; c < k.nv; ++c) w_rel += v[k.v0 + c] * axis_[k.v0 + c];
+    if (k.nv == 1 && k.linear == 0) {
+      w_rel = v[k.v0] * axis_[k.v0];
+    } else {
+      for (int c = 0; c < k.linear; ++c) carried += (2 * v[k.v0 + c]) * axis_[k.v0 + c];
+      for (int c = k.linear; c < k.nv; ++c) w_rel += v[k.v0 + c] * axis_[k.v0 + c];
+    }
     m.w = p.w + w_rel;
     m.a = p.a + cross(p.alpha, r) + cross(p.w, carried);
     m.alpha = p.alpha + cross(p.w, w_rel);
     const RigidAtPoint& I = inertia_[i];
-    m.f = I.mass * m.a + cross(m.alpha, I.first) + cross(m.w, cross(m.w, I.first));
+    // f = m a + (alpha x h + w x (w x h)), the bracket by moments of h.
+    m.f = I.mass * m.a + cross(m.alpha, I.first) + m.w.dot(I.first) * m.w -
+          m.w.squaredNorm() * I.first;
     m.n = I.J * m.alpha + cross(m.w, I.J * m.w) + cross(I.first, m.a);
     if (has_external) {
       m.f -= external[i].f;
@@ -339,7 +345,10 @@ void CompactTree::bias(const Model& model, const double* v, double* tau) {
   for (int i = link_count() - 1; i >= 0; --i) {
     const CompactLink& k = links[i];
     const Motion& m = motion_[i];
-    for (int c = 0; c < k.nv; ++c) tau[k.v0 + c] = axis_[k.v0 + c].dot(c < k.linear ? m.f : m.n);
+    if (k.nv == 1 && k.linear == 0)
+      tau[k.v0] = axis_[k.v0].dot(m.n);
+    else
+      for (int c = 0; c < k.nv; ++c) tau[k.v0 + c] = axis_[k.v0 + c].dot(c < k.linear ? m.f : m.n);
     if (k.parent < 0) continue;
     Motion& p = motion_[k.parent];
     p.f += m.f;

@@ -10,8 +10,9 @@ namespace saltus {
 namespace {
 
 // The fixed point of the smooth terms is left where the change that its rate promises next is below
-// this share of the velocities: less shows in the energy of a body that tumbles for long.
-constexpr double settled = 1e-16;
+// a share of what the solver of the contacts may leave, or without contacts below this share of the
+// velocities: less shows in the energy of a body that tumbles for long.
+constexpr double settled = 0.1, settled_in_flight = 1e-16;
 constexpr int most_rounds = 12;
 // Corrections with the metric of the mid-point: each leaves O(dt^2) of the gap, and its square.
 constexpr int most_corrections = 8;
@@ -61,10 +62,15 @@ bool CompactStep::take(Stepper& k, StepReport& report, bool& called) {
   tree_.place(w.q_M.data());
   tree_.turn_inertias();
   user_forces(k, called);
-  if (!smooth_velocity(k)) return false;
+  diagonal_ = w.extra + k.m.armature;
+  tree_.mass_matrix(diagonal_);
+  int culprit = -1;
+  if (!tree_.factor(culprit)) return false;
   contacts_.find(k.m, tree_, w.assembly.contacts);
   const double closing = impact_approach * k.m.length_scale / k.o.dt;
-  if (!contacts_.open(k.m, tree_, s, closing, w.v_free.data(), w.assembly.contacts)) return false;
+  if (!contacts_.open(k.m, tree_, s, closing, w.assembly.contacts)) return false;
+  smooth_velocity(k);
+  contacts_.set_free(tree_, w.v_free.data());
   SolveReport& solve = report.impact.solve;
   if (!contacts_.delassus(tree_) ||
       !contacts_.solve(std::get<AutoSolver>(k.o.solver).tolerance, solve)) {
@@ -168,26 +174,33 @@ void CompactStep::free_velocity(Stepper& k, const Vec& mean) {
   w.v_free += k.s.v;
 }
 
-// As Stepper::smooth_velocity.
-bool CompactStep::smooth_velocity(Stepper& k) {
+// The fixed point of Stepper::smooth_velocity, x = (v_S + v_free(x))/2, with Anderson's
+// acceleration over the last two rounds. It starts from the impulses of the last step: without them
+// the body would fall and its legs stretch about as if they were taken away.
+void CompactStep::smooth_velocity(Stepper& k) {
   StepWorkspace& w = k.w;
-  diagonal_ = w.extra + k.m.armature;
-  tree_.mass_matrix(diagonal_);
-  int culprit = -1;
-  if (!tree_.factor(culprit)) return false;
-  free_velocity(k, k.s.v);
-  const double enough = settled * (1 + w.v_free.lpNorm<Eigen::Infinity>());
-  double last = (w.v_free - k.s.v).lpNorm<Eigen::Infinity>();
+  contacts_.apply(tree_, contacts_.Lambda, mean_);
+  mean_ = k.s.v - 0.5 * mean_;
+  double enough = settled * options_of(k.o.solver).tolerance;
+  if (contacts_.blocks.empty()) enough = settled_in_flight * (1 + k.s.v.lpNorm<Eigen::Infinity>());
+  double last = infinity;
   for (int i = 0; i < most_rounds; ++i) {
-    w.v_before = w.v_free;
-    mean_ = 0.5 * (k.s.v + w.v_free);
     free_velocity(k, mean_);
-    const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
+    image_ = 0.5 * (k.s.v + w.v_free);
+    missing_ = image_ - mean_;
+    const double change = missing_.lpNorm<Eigen::Infinity>();
     // Of a contraction by the rate change/last, change^2/last is what comes next.
-    if (!(change * change > enough * last) || !(change < 0.9 * last)) return true;
+    const bool next_is_small = i > 0 && !(change * change > enough * last);
+    if (change == 0 || next_is_small || !(change < 0.9 * last)) return;
+    mean_ = image_;
+    if (i > 0) {
+      y_ = missing_ - missing_before_;
+      mean_ -= (missing_.dot(y_) / y_.squaredNorm()) * (image_ - image_before_);
+    }
     last = change;
+    image_before_.swap(image_);
+    missing_before_.swap(missing_);
   }
-  return true;
 }
 
 // What take() assumed: motors below their limits, velocities within all measure.
@@ -218,7 +231,7 @@ void CompactStep::keep_impulses(Stepper& k, EnergyTerms& e) {
     const auto Lambda = contacts_.Lambda.segment(block.row, block.rows);
     double rate[3] = {0, 0, 0};
     for (int i = 0; i < block.rows; ++i) {
-      rate[i] = contacts_.rate(tree_, block.row + i, w.v_E.data());
+      rate[i] = contacts_.along(tree_, block.link, block.row + i, w.v_E.data());
       const double work = Lambda[i] * 0.5 * (contacts_.gamma_S[block.row + i] + rate[i]);
       (i == 0 ? e.contacts : e.friction) += work;
     }

@@ -15,7 +15,8 @@ class CompactStep {
  public:
   explicit CompactStep(const Model& model) : tree_(model), contacts_(model, tree_) {
     const auto n = static_cast<Eigen::Index>(model.nv);
-    for (Vec* x : {&diagonal_, &mean_, &y_}) x->setZero(n);
+    for (Vec* x : {&diagonal_, &mean_, &y_, &image_, &image_before_, &missing_, &missing_before_})
+      x->setZero(n);
     x_.setZero(contacts_.Lambda.size());
     gap_.setZero(contacts_.Lambda.size());
   }
@@ -29,7 +30,7 @@ class CompactStep {
   void known_energy(Stepper& k);
   [[nodiscard]] bool joints(Stepper& k);
   void user_forces(Stepper& k, bool& called);
-  [[nodiscard]] bool smooth_velocity(Stepper& k);
+  void smooth_velocity(Stepper& k);
   void free_velocity(Stepper& k, const Vec& mean);
   [[nodiscard]] bool within_limits(const Stepper& k) const;
   void keep_impulses(Stepper& k, EnergyTerms& e);
@@ -61,7 +62,8 @@ class CompactStep {
   };
   std::vector<Normal> normals_;
   Vec diagonal_, mean_, y_;  // velocities
-  Vec x_, gap_;              // rows
+  Vec image_, image_before_, missing_, missing_before_;
+  Vec x_, gap_;  // rows
 };
 
 }  // namespace saltus
