@@ -120,6 +120,6 @@ class Engine {
 
 int main(int argc, char** argv) {
   using namespace saltus::bench;
-  return run_contenders(argc, argv, std::to_string(btGetVersion()),
+  return run_contenders(argc, argv, PEER_VERSION,
                         {contender<Engine>("bullet", "multibody, 10 iterations")});
 }

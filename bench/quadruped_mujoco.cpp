@@ -121,7 +121,8 @@ int main(int argc, char** argv) {
       argc, argv, mj_versionString(),
       {contender<Default>("mujoco", "defaults"),
        contender<Stiff>("mujoco-accurate",
-                        fmt::format("{} impratio=100, contacts of 2 dt", accurate)),
-       contender<NoSlip>("mujoco-noslip",
-                         fmt::format("{} noslip_iterations=20, contacts of 2 dt", accurate))});
+                        fmt::format("{} impratio='100', contacts with solref 2 dt", accurate)),
+       contender<NoSlip>(
+           "mujoco-noslip",
+           fmt::format("{} noslip_iterations='20', contacts with solref 2 dt", accurate))});
 }

@@ -118,7 +118,7 @@ struct Quick : Base {
 int main(int argc, char** argv) {
   using namespace saltus::bench;
   dInitODE2(0);
-  return run_contenders(argc, argv, "0.16.2",
+  return run_contenders(argc, argv, PEER_VERSION,
                         {contender<Exact>("ode", "dWorldStep"),
                          contender<Quick>("ode-quick", "QuickStep, 20 iterations")});
 }

@@ -1,4 +1,6 @@
 // Saltus: Moreau, the scene as it is; the gait is evaluated by the step itself.
+#include <fmt/format.h>
+
 #include "bench/quadruped.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/moreau.h"
@@ -54,6 +56,20 @@ class Engine {
 
 int main(int argc, char** argv) {
   using namespace saltus::bench;
-  return run_contenders(argc, argv, saltus::version,
-                        {contender<Engine>("saltus", "Moreau, defaults of the scene")});
+#if defined(__AVX512F__)
+  constexpr const char* instructions = "AVX-512";
+#elif defined(__AVX2__)
+  constexpr const char* instructions = "AVX2";
+#elif defined(__AVX__)
+  constexpr const char* instructions = "AVX";
+#elif defined(__x86_64__)
+  constexpr const char* instructions = "x86-64 (SSE2)";
+#else
+  constexpr const char* instructions = "the compiler's default instructions";
+#endif
+  return run_contenders(
+      argc, argv, saltus::version,
+      {contender<Engine>("saltus",
+                         fmt::format("Moreau, defaults of the scene; compiled for {} by {}",
+                                     instructions, __VERSION__))});
 }
