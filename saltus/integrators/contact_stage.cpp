@@ -208,6 +208,7 @@ void Stepper::keep_impulses() {
     s.contacts.push_back(kept);  // contacts are sorted by key, and so are these
     if (stays) w.projection.held.push_back({c.key, k.rows >= 3 && mode == Mode::stick});
   }
+  if (m.has_compliant) keep_compliant();
 }
 
 }  // namespace saltus
