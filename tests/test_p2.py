@@ -124,7 +124,9 @@ def test_table1(table):
 def test_fig5(table):
     f = table["fig5"]
     print(f)
-    assert f["depth_m"] == pytest.approx(4.4e-3, rel=0.05)  # the paper's; 27 kg on two feet
+    # The paper's figure: 27 kg on two feet. What all feet bear in the mean is the weight, but for
+    # the change of momentum over four cycles (the trunk bounces at up to 0.2 m/s: 2 %).
+    assert table["sinking_m"]["mean"] == pytest.approx(4.4e-3, rel=0.05)
     assert f["difference_N"] < 0.05 * f["mean_force_N"]
 
 

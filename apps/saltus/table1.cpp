@@ -148,10 +148,10 @@ void time_stages(Trot& trot, int steps, Timing& out) {
 
 Timing time_configuration(const Configuration& c, int repetitions) {
   Trot trot(settings(c));
-  trot.run_to(regular_trot);
+  trot.run_to(full_trot);
   const State start = trot.state;
   Timing out;
-  trot.run_to(regular_trot + gait_period);
+  trot.run_to(full_trot + gait_period);
   const Vec3 end = trot.trunk();
   out.steps = static_cast<int>(std::lround(gait_period / trot.options.dt));
   double least = infinity;
@@ -181,11 +181,11 @@ Timing time_configuration(const Configuration& c, int repetitions) {
 
 std::vector<std::pair<double, double>> iterations_over_alpha(const Configuration& c, int states) {
   Trot trot(settings(c));
-  trot.run_to(regular_trot);
+  trot.run_to(full_trot);
   std::vector<State> start;
   for (int i = 0; i < states; ++i) {
     start.push_back(trot.state);
-    trot.run_to(regular_trot + (i + 1) * gait_period / states);
+    trot.run_to(full_trot + (i + 1) * gait_period / states);
   }
   std::vector<std::pair<double, double>> points;
   for (int tenth = 1; tenth < 20; ++tenth) {

@@ -27,8 +27,8 @@ struct Configuration {
 // Time steps [s]: one a control update of 400 Hz; a compliant contact needs two.
 inline constexpr double hard_step = 2.5e-3, compliant_step = 1.25e-3;
 inline constexpr double gait_period = 0.8, trot_start = 1.0;  // [s] of scenes/p2/trot.yaml
-// In regular trot: two periods after its start, when the amplitude has grown for one.
-inline constexpr double regular_trot = trot_start + 2 * gait_period;
+// The trot has its full amplitude from here on.
+inline constexpr double full_trot = trot_start + gait_period;
 
 // The --set of a configuration, with another step or damping [N s/m] of the compliant contact.
 [[nodiscard]] std::vector<std::string> settings(const Configuration& c, double dt = 0,
@@ -70,7 +70,7 @@ struct Timing {
 };
 // Within a set: the tolerance of 1e-6 m/s acts for a cycle of 0.8 s; a few contacts may add up [m].
 inline constexpr double agreement = 5e-6;
-// One gait cycle in regular trot, `repetitions` times over.
+// One gait cycle of full amplitude, `repetitions` times over.
 [[nodiscard]] Timing time_configuration(const Configuration& c, int repetitions);
 
 // Mean iterations of a step for alpha = 0.1, 0.2, ... from `states` states over a gait cycle; ends
@@ -78,10 +78,11 @@ inline constexpr double agreement = 5e-6;
 [[nodiscard]] std::vector<std::pair<double, double>> iterations_over_alpha(const Configuration& c,
                                                                            int states);
 
-// The normal force of the left fore foot over one gait cycle of regular trot.
+// The normal force of the left fore foot over one gait cycle. The cycle is the first that this foot
+// carries in: without a controller the trunk bounces more and more, and two runs drift apart.
 struct ForceSeries {
   std::string name;
-  std::vector<double> t, force, depth;  // [s] since the cycle's start, [N], [m]
+  std::vector<double> t, force, depth;  // [s] since the trot's start, [N], [m]
 };
 [[nodiscard]] ForceSeries force_series(const std::string& name,
                                        const std::vector<std::string>& settings);
@@ -90,10 +91,15 @@ struct Fig5 {
   double transient = 0;            // after touch-down that is left out [s]
   double difference = 0;           // of hard and damped in stance, in the mean [N]
   double mean_force = 0;           // hard, there [N]
-  double depth = 0;                // of the soft foot, in the mean there [m]
-  double depth_stiff = 0;          // of the damped one
 };
 [[nodiscard]] Fig5 figure_5();
+
+// Depths of all feet in the mean over four gait cycles of the compliant robot, half of the sum: two
+// feet carry the trotting robot.
+struct Sinking {
+  double mean = 0, most = 0;  // [m]; most: of one foot
+};
+[[nodiscard]] Sinking trotting_depth();
 
 // Trunk positions of the sets at t_trot = 0.8 s, against minimal coordinates [m], and observed
 // orders.

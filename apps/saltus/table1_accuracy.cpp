@@ -50,12 +50,28 @@ Standing standing_minute() {
   return out;
 }
 
+Sinking trotting_depth() {
+  Trot trot(settings(configuration("Cm")));
+  trot.run_to(full_trot);
+  Sinking out;
+  const int steps = static_cast<int>(std::lround(4 * gait_period / trot.options.dt));
+  for (int i = 0; i < steps; ++i) {
+    (void)trot.step();
+    for (const Contact& c : trot.work.assembly.contacts) {
+      const double depth = std::max(-c.point.gap, 0.0);
+      out.mean += 0.5 * depth / steps;
+      out.most = std::max(out.most, depth);
+    }
+  }
+  return out;
+}
+
 double largest_force(const std::vector<std::string>& settings) {
   Trot trot(settings);
   double most = 0;
   try {
     trot.run_to(trot_start);
-    while (trot.state.t < regular_trot + gait_period) {
+    while (trot.state.t < full_trot + 2 * gait_period) {
       trot.run_to(trot.state.t + trot.options.dt);
       most = std::max(most, trot.force());
     }

@@ -11,7 +11,9 @@ namespace saltus::cli {
 namespace {
 
 // Of the stance: what follows the touch-down, and where the foot is about to leave.
-constexpr double transient = 0.1, leaving = 0.05;  // [s]
+constexpr double transient = 0.1, leaving = 0.02;  // [s]
+// Of the cycle, since the trot's start: just before the foot comes down.
+constexpr double cycle_start = 0.3;  // [s]
 
 // Mean of a series over (from, to].
 double mean_between(const ForceSeries& s, const std::vector<double>& x, double from, double to) {
@@ -43,10 +45,10 @@ ForceSeries force_series(const std::string& name, const std::vector<std::string>
   ForceSeries s;
   s.name = name;
   Trot trot(settings);
-  trot.run_to(regular_trot);
-  while (trot.state.t < regular_trot + gait_period - 0.5 * trot.options.dt) {
+  trot.run_to(trot_start + cycle_start);
+  while (trot.state.t < trot_start + cycle_start + gait_period - 0.5 * trot.options.dt) {
     (void)trot.step();
-    s.t.push_back(trot.state.t - regular_trot);
+    s.t.push_back(trot.state.t - trot_start);
     s.force.push_back(trot.force());
     s.depth.push_back(trot.depth());
   }
@@ -72,8 +74,6 @@ Fig5 figure_5() {
   }
   f.difference /= n;
   f.mean_force /= n;
-  f.depth = mean_between(f.soft, f.soft.depth, from, to);
-  f.depth_stiff = mean_between(f.damped, f.damped.depth, from, to);
   return f;
 }
 

@@ -29,7 +29,7 @@ void table_section(Page& page, const Timed& all) {
       "Table 1",
       "Evaluations (steps) a second on one core, and how many times faster than real time: "
       "hard contacts at 2.5 ms, compliant ones at 1.25 ms. Theirs: Xeon E31245 at 3.3 GHz, "
-      "2013. Ours: this machine, CPU time of one gait cycle in regular trot, least of the "
+      "2013. Ours: this machine, CPU time of one gait cycle of full amplitude, least of the "
       "repetitions; every step also keeps its energy ledger and corrects positions, which "
       "theirs does not. alpha is the paper's. 'default' is what a scene gets that asks for "
       "nothing.");
@@ -85,13 +85,16 @@ void force_section(Page& page) {
     d.curves.push_back({s->name, pairs_of(s->t, mm), colour, ""});
   }
   page.plot(d, "Hard contact: below 1e-10 m after the correction of every step.", "");
-  // Two feet carry the robot, a little more the fore or the hind ones: 5 %.
-  page.table(
-      {{"depth of the compliant foot in stance, mean", 1e3 * f.depth, 4.4, "paper", 0.05, "mm"},
-       {"hard and compliant (d = 500) differ in stance by, mean", f.difference, std::nan(""), "", 0,
-        "N"},
-       {"of", f.mean_force, std::nan(""), "", 0, "N"}},
-      "saltus bench table1");
+  const Sinking sinking = trotting_depth();
+  // What all feet bear in the mean is the weight, but for the change of momentum over four cycles.
+  page.table({{"depth of the two compliant feet that carry, mean over four cycles",
+               1e3 * sinking.mean, 4.4, "paper", 0.05, "mm"},
+              {"deepest", 1e3 * sinking.most, std::nan(""), "", 0, "mm"},
+              {"hard and compliant (d = 500) forces differ in stance, from 0.1 s after touch-down, "
+               "by, mean",
+               f.difference, std::nan(""), "", 0, "N"},
+              {"of", f.mean_force, std::nan(""), "", 0, "N"}},
+             "saltus bench table1");
   page.judge(f.difference < 0.05 * f.mean_force);
 }
 
