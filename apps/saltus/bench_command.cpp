@@ -17,6 +17,7 @@
 #include "apps/saltus/bench_quadruped.h"
 #include "apps/saltus/commands.h"
 #include "apps/saltus/subprocess.h"
+#include "apps/saltus/table1.h"
 
 namespace saltus::cli {
 
@@ -226,6 +227,7 @@ int quadruped(const BenchArguments& a) {
 
 int bench(const BenchArguments& a) {
   if (a.group == "fclib") return fclib(a);
+  if (a.group == "table1") return bench_table1(a.as_json, a.quick);
   if (!fs::is_directory(a.folder))
     throw std::runtime_error(
         fmt::format("no benchmarks in {}: build them with 'make bench'", a.folder));
@@ -260,9 +262,9 @@ void add_bench(CLI::App& app, Command& chosen) {
   command
       ->add_option("group", arguments->group,
                    "dynamics, solvers, snake, robot, pile or all of these; fclib: problem files; "
-                   "quadruped: P2's robot in every engine")
-      ->check(CLI::IsMember(
-          {"dynamics", "solvers", "snake", "robot", "pile", "all", "fclib", "quadruped"}));
+                   "quadruped: P2's robot in every engine; table1: P2's configurations")
+      ->check(CLI::IsMember({"dynamics", "solvers", "snake", "robot", "pile", "all", "fclib",
+                             "quadruped", "table1"}));
   command->add_option("--folder", arguments->folder, "where the benchmark programs are");
   command->add_option("--problems", arguments->problems,
                       "of fclib: the folder with MANIFEST.csv and problems/");

@@ -45,6 +45,7 @@ struct ImpactRows {
     for (int k = 0; k < static_cast<int>(rows.contacts.size()); ++k) {
       Contact& c = rows.contacts[k];
       const ContactLaw& law = m.contact_laws[c.law];
+      if (law.compliant()) continue;  // no impulses
       c.tangent = tangent_of(m, work, c);
       open_contact(m, work, k, c, law_of(law), rows);
       rows.source.back().dynamic = law.dynamic;

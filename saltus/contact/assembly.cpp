@@ -280,6 +280,7 @@ struct Assembler {
 
   void contact(int k) {
     Contact& c = out.contacts[k];
+    if (model.contact_laws[c.law].compliant()) return;  // a force, no row
     c.mode = static_cast<unsigned char>(Mode::open);
     c.Lambda.fill(0);
     const ContactImpulse* last = find_contact(state, c.key);

@@ -29,10 +29,15 @@ double friction_share(const Model& model, const Workspace& w, const Contact& c) 
   return share;
 }
 
-void set_drift(const Model& model, const Workspace& w, const Contact& c, int row, Assembly& out) {
+Vec3 belt_velocity(const Model& model, const Workspace& w, const Contact& c) {
   const ContactShape &a = model.shapes[c.key.a], &b = model.shapes[c.key.b];
-  if (!moves(a) && !moves(b)) return;
-  const Vec3 u = pose_of(w, b).R * b.surface.velocity - pose_of(w, a).R * a.surface.velocity;
+  if (!moves(a) && !moves(b)) return Vec3::Zero();
+  return pose_of(w, b).R * b.surface.velocity - pose_of(w, a).R * a.surface.velocity;
+}
+
+void set_drift(const Model& model, const Workspace& w, const Contact& c, int row, Assembly& out) {
+  if (!moves(model.shapes[c.key.a]) && !moves(model.shapes[c.key.b])) return;
+  const Vec3 u = belt_velocity(model, w, c);
   out.drift[row + 1] = c.tangent.dot(u);
   out.drift[row + 2] = c.point.normal.cross(c.tangent).dot(u);
   out.b.segment<2>(row + 1) += out.drift.segment<2>(row + 1);

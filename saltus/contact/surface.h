@@ -11,6 +11,9 @@ namespace saltus {
 // added to b of the contact's tangential rows.
 void set_drift(const Model& model, const Workspace& work, const Contact& c, int row, Assembly& out);
 
+// u_B - u_A.
+[[nodiscard]] Vec3 belt_velocity(const Model& model, const Workspace& work, const Contact& c);
+
 // Whether any shape has a friction map or a velocity of its surface; which one.
 [[nodiscard]] const ContactShape* first_surface(const Model& model);
 

@@ -36,7 +36,7 @@ std::vector<Contact>::const_iterator find_key(const std::vector<Contact>& sorted
 
 bool CompactStep::holds(const Model& m) {
   if (!m.cuts.empty() || m.has_loops || m.has_elements() || m.any_prescribed) return false;
-  if (!m.supports.empty() || !m.gap_contacts.empty()) return false;
+  if (!m.supports.empty() || !m.gap_contacts.empty() || m.has_compliant) return false;
   for (const BlockSlot& s : m.slots)
     if (s.kind != BlockKind::motor && !is_limit(s)) return false;
   if (!CompactTree::holds(m, Tree(m))) return false;

@@ -182,6 +182,9 @@ void Stepper::keep_impulses() {
   std::fill(s.mode.begin(), s.mode.end(), static_cast<unsigned char>(Mode::open));
   s.contacts.clear();
   w.projection.held.clear();
+  // Slower than the solver resolves is at rest; it leaves up to its tolerance, twice where two
+  // meet.
+  const double at_rest = std::max(1e-7, 2 * options_of(o.solver).tolerance);
   for (std::size_t b = 0; b < w.assembly.blocks.size(); ++b) {
     const Block& k = w.assembly.blocks[b];
     const BlockSource& from = w.assembly.source[b];
@@ -189,7 +192,7 @@ void Stepper::keep_impulses() {
     const Mode mode = mode_of(k, Lambda);
     // A contact that carries load and does not part again is held closed by the correction.
     const bool stays = mode != Mode::open && (from.gap || from.contact >= 0) &&
-                       std::abs(w.assembly.rate(k.row, from, w.twists, w.v_E)) < 1e-7;
+                       std::abs(w.assembly.rate(k.row, from, w.twists, w.v_E)) < at_rest;
     if (from.slot >= 0) {
       const BlockSlot& slot = m.slots[from.slot];
       s.Lambda.segment(slot.row, slot.rows) =
@@ -208,6 +211,7 @@ void Stepper::keep_impulses() {
     s.contacts.push_back(kept);  // contacts are sorted by key, and so are these
     if (stays) w.projection.held.push_back({c.key, k.rows >= 3 && mode == Mode::stick});
   }
+  if (m.has_compliant) keep_compliant();
 }
 
 }  // namespace saltus

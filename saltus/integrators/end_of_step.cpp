@@ -128,6 +128,7 @@ void Stepper::let_go() {
   const double open = 1e-5 * m.length_scale;
   const std::vector<Contact>& found = w.projection.assembly.contacts;  // at the end, sorted by key
   std::erase_if(s.contacts, [&](const ContactImpulse& c) {
+    if (m.has_compliant && compliant_law(m, c.key)) return false;  // open at a mid-point, it goes
     const auto at =
         std::lower_bound(found.begin(), found.end(), c.key,
                          [](const Contact& x, const ContactKey& k) { return x.key < k; });
@@ -138,6 +139,7 @@ void Stepper::let_go() {
 void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   EnergyTerms& e = report.energy;
   block_work(report);
+  if (m.has_compliant) compliant_work(e);
   joint_work(e);
   drive_work(e);
   external_work(e);
@@ -162,6 +164,8 @@ void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
     mechanical_energy(e);
     e.correction = e.total() - before;
   }
+  if (m.has_compliant) e.potential += stored_energy();
+  report.sinking = w.compliant.sinking;
   e.muscles = muscle_work(m, act, t.S, t.E, w.elements);
   w.elements.length = w.elements.length_end;
   e.integrator = e.total() - w.energy - e.work_without_integrator();

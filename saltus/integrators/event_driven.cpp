@@ -86,6 +86,10 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
         "expected time stepping: the event-driven integrator knows no friction map and no surface "
         "velocity, shape '{}' has one",
         s->name));
+  if (model.has_compliant)
+    throw InputError(
+        "expected time stepping: the event-driven integrator knows hard contacts only, "
+        "a contact of the scene is compliant");
   mass_.resize(forest_shape(model));
   const int n = 2 * model.nv + powers;
   rk_.resize(n);

@@ -1,11 +1,13 @@
 #include "saltus/integrators/moreau.h"
 
 #include <cmath>
+#include <ctime>
 #include <numbers>
 
 #include "saltus/dynamics/mass.h"
 #include "saltus/integrators/compact_step.h"
 #include "saltus/integrators/stepper.h"
+#include "saltus/integrators/timed_step.h"
 
 namespace saltus {
 
@@ -47,34 +49,46 @@ int first_diverged(const Model& model, VecIn v, double dt) {
   return -1;
 }
 
-StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
-                const MoreauMidpoint& o) {
-  const double t_E = s.t0 + static_cast<double>(s.step + 1) * o.dt;
-  Stepper k{m, act, s, w, o, {s.t, 0.5 * (s.t + t_E), t_E}};
+namespace {
+
+// The general step. `lap` is told after each stage which one it was: timed_step's clock, else
+// nothing. `called`: the user's forces are known.
+template <class Lap>
+StepReport take_step(Stepper& k, bool called, const Lap& lap) {
+  const Model& m = k.m;
+  StepWorkspace& w = k.w;
+  const MoreauMidpoint& o = k.o;
   StepReport report;
-  bool called = false;
-  if (o.compact && w.compact && w.compact->take(k, report, called)) return report;
   w.assembly.joints_at_end = o.projection != Projection::root_fixed;
   k.start();        // q_M; kinematics and M there
   k.joint_terms();  // springs, dampers, motors
+  lap(StepStage::smooth);
+  if (m.has_compliant) k.compliant_forces();  // at q_M and v_S, part of h
+  lap(StepStage::impulses);
   if (!called) k.user_forces();
   load_mass(m, w.work, w.extra, w.mass);
   k.cut_impulses();
+  lap(StepStage::smooth);
   if (!w.mass.factor()) {
     report.singular = true;
     report.culprit = w.mass.culprit();
     return report;
   }
+  lap(StepStage::factor);
   k.smooth_velocity();  // M (v_free - v_S) = dt h
+  lap(StepStage::smooth);
   w.finder.threads = o.threads;
-  w.finder.find(m, w.work, contact_margin(m), w.assembly.contacts);
-  w.mass.twists(s.v, w.twists);
-  assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
+  if (!m.has_compliant) w.finder.find(m, w.work, contact_margin(m), w.assembly.contacts);
+  w.mass.twists(k.s.v, w.twists);
+  assemble(m, k.s, w.terms, o.dt, w.work, w.twists, w.assembly);
   report.contacts = static_cast<int>(w.assembly.contacts.size());
+  lap(StepStage::contacts);
   k.form_islands();
+  lap(StepStage::delassus);
   k.solve_islands(report);
   k.end_velocity();  // v_E = v_free + M^-1 W Lambda
   k.capture(report);
+  lap(StepStage::impulses);
   report.culprit = first_diverged(m, w.v_E, o.dt);
   if (report.culprit >= 0) {
     report.diverged = true;
@@ -83,7 +97,40 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
   k.find_impacts(report);
   k.keep_impulses();
   k.finish(report);
+  lap(StepStage::end);
   return report;
+}
+
+Instants instants_of(const State& s, double dt) {
+  const double t_E = s.t0 + static_cast<double>(s.step + 1) * dt;
+  return {s.t, 0.5 * (s.t + t_E), t_E};
+}
+
+}  // namespace
+
+StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
+                const MoreauMidpoint& o) {
+  Stepper k{m, act, s, w, o, instants_of(s, o.dt)};
+  StepReport report;
+  bool called = false;
+  if (o.compact && w.compact && w.compact->take(k, report, called)) return report;
+  return take_step(k, called, [](StepStage) {});
+}
+
+StepReport timed_step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
+                      const MoreauMidpoint& o, StepTimes& times) {
+  const auto cpu_time = [] {  // of this thread: what else the machine does stays out
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  };
+  double last = cpu_time();
+  Stepper k{m, act, s, w, o, instants_of(s, o.dt)};
+  return take_step(k, false, [&](StepStage stage) {
+    const double now = cpu_time();
+    times.seconds[static_cast<std::size_t>(stage)] += now - last;
+    last = now;
+  });
 }
 
 void impose_prescribed(const Model& model, const Actuation& actuation, State& state) {

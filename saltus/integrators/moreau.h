@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "saltus/contact/assembly.h"
+#include "saltus/contact/compliant.h"
 #include "saltus/control/actuation.h"
 #include "saltus/dynamics/planar_bias.h"
 #include "saltus/forces/joint_forces.h"
@@ -54,6 +55,7 @@ struct StepReport {
   int culprit = -1;       // the velocity that diverged
   Place worst;            // where the largest residual is
   int islands = 0, contacts = 0;  // of the step
+  double sinking = 0;             // deepest compliant contact at the end [m]
   [[nodiscard]] const SolveReport& solve() const { return impact.solve; }
   // Energy that no force accounts for [J]: of the scheme, the correction and the rows of cuts.
   [[nodiscard]] double energy_error() const {
@@ -92,6 +94,7 @@ struct StepWorkspace {
   std::vector<Vec6> end_twists;        // after an attenuation
   bool cut_impulses = false;           // wrenches hold explicit impulses of cut coordinates
   ElementTerms elements;               // runners, springs and drags
+  CompliantTerms compliant;            // contacts with springs and dampers
   Vec values_start;                    // coordinate values at the start of the step
   Vec q_M;                             // q_S (+) dt/2 v_S
   Vec q_W;  // the same with its loops closed: where the terms of the step are evaluated

@@ -120,6 +120,7 @@ struct Corrector {
       }
     }
     for (const Contact& c : p.assembly.contacts) {
+      if (model.contact_laws[c.law].compliant()) continue;
       const double g = c.point.gap;
       if (-g > worst.penetration) {
         worst.penetration = -g;
@@ -133,6 +134,7 @@ struct Corrector {
   // Blocks of the correction problem: velocities are displacements [m], offsets gaps.
   void add_contact(int k) {
     Contact& c = p.assembly.contacts[k];
+    if (model.contact_laws[c.law].compliant()) return;
     const HeldContact* h = held(c.key);
     if (!h && c.point.gap >= 0 && !one_sided) return;
     BlockSource from;

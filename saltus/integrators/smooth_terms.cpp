@@ -46,7 +46,8 @@ void Stepper::start() {  // q_M = q_S (+) dt/2 v_S
     for (int c = 0; c < coordinate_count(); ++c)
       w.values_start[c] = coordinate_value(m, w.work, s.q, s.turns, CoordinateIndex(c));
     if (!w.energy_known)
-      w.energy = kinetic_energy(m, s.v, w.work) + potential_energy(m, act, s, w.work);
+      w.energy =
+          kinetic_energy(m, s.v, w.work) + (potential_energy(m, act, s, w.work) + stored_energy());
     spring_lengths(m, w.work, w.elements.length);
     start_rates();
   }
@@ -102,7 +103,7 @@ void Stepper::joint_terms() {
   w.extra.setZero();
   w.start_impulse.setZero();
   w.cut_impulses = false;
-  if (!m.cuts.empty() || m.has_elements())
+  if (!m.cuts.empty() || m.has_elements() || m.has_compliant)
     std::fill(w.wrenches.begin(), w.wrenches.end(), Vec6::Zero());
   for (int c = 0; c < coordinate_count(); ++c) {
     CoordinateTerms& k = w.terms[c];

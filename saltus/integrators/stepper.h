@@ -37,6 +37,12 @@ struct Stepper {
   [[nodiscard]] bool settled(double tolerance, double& last) const;
   void smooth_velocity();
 
+  // compliant_stage.cpp
+  [[nodiscard]] double stored_energy();
+  void compliant_forces();
+  void keep_compliant();
+  void compliant_work(EnergyTerms& e) const;
+
   // contact_stage.cpp
   void form_islands();
   [[nodiscard]] int cut_rows(const Island& island) const;

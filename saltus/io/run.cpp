@@ -109,6 +109,9 @@ struct SceneRun {
     EnergyTerms& e = totals.ledger;
     e.kinetic = kinetic_energy(system.model, state.v, work.work);
     e.potential = potential_energy(system.model, system.actuation, state, work.work);
+    if (system.model.has_compliant)
+      e.potential +=
+          stored_energy(system.model, state, work.work, work.finder, work.compliant.contacts);
     totals.start_energy = e.total();
     open_recorder();
     if (recorder) {
@@ -398,6 +401,7 @@ struct SceneRun {
     j["worst_residual_at"] = system.model.name_of(totals.worst_residual_place);
     j["max_penetration"] = totals.penetration;
     j["max_raw_penetration"] = totals.raw_penetration;
+    if (system.model.has_compliant) j["max_sinking"] = totals.sinking;
     j["penetrating_steps"] = static_cast<std::int64_t>(totals.penetrating);
     if (totals.penetrating > 0) {
       j["deepest_time"] = totals.deepest_time;

@@ -55,6 +55,7 @@ struct Totals {
   double iterations = 0, most_iterations = 0, unconverged = 0;
   double worst_residual = 0, worst_residual_time = 0, worst_residual_step = 0;
   double raw_penetration = 0, penetration = 0, raw_joint_gap = 0, joint_gap = 0;
+  double sinking = 0;  // of compliant contacts
   double impacts = 0, least_share = 1;
   double gains = 0;                              // impacts whose law gained energy beyond its claim
   double most_gained = 0, most_gained_time = 0;  // share of the kinetic energy before
@@ -95,6 +96,7 @@ struct Totals {
       deepest_time = s.t;
       deepest = r.projection.deepest;
     }
+    sinking = std::max(sinking, r.sinking);
     raw_joint_gap = std::max(raw_joint_gap, r.projection.raw_joint_gap);
     joint_gap = std::max(joint_gap, r.projection.joint_gap);
     redundant = std::max(redundant, static_cast<double>(r.solve().redundant));

@@ -181,6 +181,18 @@ void read_contact(Fields& f, ContactScene& contact) {
   f.number("restitution_tangential", contact.law.tangential_restitution, "",
            "along the contact: 1 turns sliding round; impact laws capped and newton",
            {-1, 1, false});
+  f.object("compliant", "spring and damper instead of a hard contact (P2 Algorithm 1)",
+           [&](Fields& g) {
+             Compliance& c = contact.law.soft;
+             g.required().number("stiffness", c.normal_stiffness, "", "normal [N/m]", positive);
+             g.number("damping", c.normal_damping, "", "normal [N s/m]", not_negative);
+             c.tangential_stiffness = c.normal_stiffness;
+             c.tangential_damping = c.normal_damping;
+             g.number("tangential_stiffness", c.tangential_stiffness, "",
+                      "[N/m]; default: as stiffness", not_negative);
+             g.number("tangential_damping", c.tangential_damping, "",
+                      "[N s/m]; default: as damping", not_negative);
+           });
   contact.law.axes = static_cast<FrictionAxes>(
       f.choice("axes", 1, {"first", "second"}, "whose frame carries the two coefficients"));
 }

@@ -105,6 +105,9 @@ void read_solver(Fields& f, Solver& solver) {
   if (o.alpha >= 2) throw f.error("alpha", "expected a number below 2");
   f.number("tolerance", o.tolerance, "m/s", "on the residual (natural map)", positive);
   f.integer("max_iterations", o.max_iterations, "", 1);
+  o.steps = static_cast<ProxOptions::Steps>(
+      f.choice("steps", 0, {"row-sums", "diagonal"},
+               "jor: its step lengths by the row sums of G, or as P2 by its diagonal"));
   f.boolean("auto_alpha", o.auto_alpha, "sor and jor: halve alpha on divergence, recover");
   const int local = f.choice("local", 0, {"prox", "exact"}, "the local step of sor; auto: exact");
   f.boolean("least_norm", o.least_norm, "of indeterminate impulses the smallest (auto and newton)");

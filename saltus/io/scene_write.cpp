@@ -139,6 +139,14 @@ Node contact_node(const ContactScene& c) {
   put(n, "drilling", law.drilling, 0);
   put(n, "restitution", law.restitution, 0);
   put(n, "restitution_tangential", law.tangential_restitution, 0);
+  if (law.compliant()) {
+    Node soft(YAML::NodeType::Map);
+    soft["stiffness"] = number(law.soft.normal_stiffness);
+    soft["damping"] = number(law.soft.normal_damping);
+    soft["tangential_stiffness"] = number(law.soft.tangential_stiffness);
+    soft["tangential_damping"] = number(law.soft.tangential_damping);
+    n["compliant"] = soft;
+  }
   if (law.axes == FrictionAxes::a) n["axes"] = "first";
   return n;
 }

@@ -116,6 +116,7 @@ ModelBuilder& ModelBuilder::contact(const std::vector<std::string>& a,
           "expected a length >= 0");
   require(law.drilling >= 0 && std::isfinite(law.drilling), path + ".drilling",
           "expected a length >= 0");
+  check_compliance(law, path);
   contacts_.push_back({a, b, law});
   return *this;
 }
@@ -350,6 +351,7 @@ void ModelBuilder::add_contacts(Model& model) const {
       require(model.shapes[by_name.at(c.a[0])].body != model.shapes[by_name.at(c.b[0])].body, path,
               fmt::format("'{}' and '{}' belong to the same body", c.a[0], c.b[0]));
     model.contact_laws.push_back(c.law);
+    model.has_compliant = model.has_compliant || c.law.compliant();
   }
   std::map<Signature, int> group_of;
   for (std::size_t i = 0; i < model.shapes.size(); ++i)

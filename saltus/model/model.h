@@ -100,6 +100,13 @@ struct ContactShape {
 // Whose axes carry mu1 and mu2: those of shape a, or of shape b.
 enum class FrictionAxes { a, b };
 
+// Springs and dampers of a compliant contact (P2 Algorithm 1); no stiffness: the contact is hard.
+struct Compliance {
+  double normal_stiffness = 0, normal_damping = 0;          // c_N [N/m], d_N [N s/m]
+  double tangential_stiffness = 0, tangential_damping = 0;  // c_T [N/m], d_T [N s/m]
+  bool operator==(const Compliance&) const = default;
+};
+
 struct ContactLaw {
   double mu1 = 0, mu2 = 0;  // friction coefficients; both 0: no tangential rows
   double restitution = 0;   // normal, 0..1
@@ -111,6 +118,8 @@ struct ContactLaw {
   SlipRule rule = SlipRule::normal_cone;
   double dynamic = 1;                 // mu_d / mu_s, 0..1: what is left of friction in sliding
   double tangential_restitution = 0;  // e_t, -1..1: of impact laws that know it
+  Compliance soft{};
+  [[nodiscard]] bool compliant() const { return soft.normal_stiffness > 0; }
 };
 
 // Which law two groups of shapes meet under.
@@ -253,6 +262,7 @@ struct Model {
   std::vector<char> rotational;  // rad/s, else m/s
   bool any_prescribed = false;
   bool has_loops = false;
+  bool has_compliant = false;   // any contact law is
   bool quadratic_terms = true;  // tau_bias depends on v; P0's links about their centres: no
 
   // Where a name is in bodies and coordinates; the first of equal names.

@@ -11,8 +11,10 @@ namespace saltus {
 // A contact of the last step that carried load, for the warm start of the next.
 struct ContactImpulse {
   ContactKey key;
-  unsigned char mode = 0;          // solvers/inclusion.h Mode
-  std::array<double, 6> Lambda{};  // normal, T1, T2, then rolling and drilling moments [N s, N m s]
+  unsigned char mode = 0;  // solvers/inclusion.h Mode
+  // Normal, T1, T2, then rolling and drilling moments [N s, N m s]; of a compliant contact instead
+  // of these the stretch of its tangential spring, or where it slips the direction (inertial) [m].
+  std::array<double, 6> Lambda{};
   bool operator==(const ContactImpulse&) const = default;
 };
 

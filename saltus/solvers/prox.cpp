@@ -203,7 +203,8 @@ struct Plan {
 template <class Form>
 SolveReport iterate(const Inclusion& p, VecRef Lambda, const ProxOptions& o, const Plan& plan,
                     Form form, SolverWorkspace& w) {
-  choose_steps(form, plan.jacobi, plan.exact, w);
+  const bool row_sums = plan.jacobi && o.steps == ProxOptions::Steps::row_sums;
+  choose_steps(form, row_sums, plan.exact, w);
   for (int i = 0; i < form.n; ++i) w.Lambda[i] = Lambda[w.iterated_rows[i]];
   SolveReport report;
   report.solver = plan.jacobi ? ProxJacobi::name : ProxGaussSeidel::name;

@@ -25,6 +25,8 @@ struct ProxOptions {
   enum class On { delassus, velocity } on = On::delassus;
   enum class Bilaterals { direct, prox } bilaterals = Bilaterals::direct;
   enum class Local { exact, prox } local = Local::prox;  // of SOR; JOR is always by prox
+  // 1/r of Jacobi: absolute row sums of G, or as P2 its diagonal (which Gauss-Seidel always takes).
+  enum class Steps { row_sums, diagonal } steps = Steps::row_sums;
   bool auto_alpha = false;
   bool least_norm = false;  // of indeterminate impulses the smallest (Newton and auto only)
   bool history = false;     // the residual of every iteration into SolverWorkspace::history
