@@ -163,6 +163,23 @@ void bind_signals(nb::module_& m) {
               },
               "from_"_a, "to"_a, "start"_a = 0.0, "duration"_a = 1.0, "start and duration [s].");
   bind_values(move);
+  auto leg =
+      nb::class_<LegGait>(m, "LegGait",
+                          "Flexion or knee angle of a leg of two equal segments that trots open "
+                          "loop (P2).")
+          .def(
+              "__init__",
+              [](LegGait* self, bool knee, double segment, double height, double stroke,
+                 double lift, double frequency, double phase, double start, double ramp) {
+                const LegGait s{knee,      segment, height, stroke, lift,
+                                frequency, phase,   start,  ramp};
+                require_defined(Signal(s));
+                new (self) LegGait(s);
+              },
+              nb::kw_only(), "knee"_a = false, "segment"_a = 0.2, "height"_a = 0.33,
+              "stroke"_a = 0.0, "lift"_a = 0.0, "frequency"_a = 1.0, "phase"_a = 0.0,
+              "start"_a = 0.0, "ramp"_a = 0.0, "Lengths [m], frequency [Hz], phase [rad], times [s].");
+  bind_values(leg);
   auto sum = nb::class_<Sum>(m, "Sum", "The sum of signals.")
                  .def(
                      "__init__",
