@@ -97,7 +97,9 @@ TEST(Gait, BounceIsAMotionUnderGravityAndOneArchOfForce) {
                    after = bounce(gait, t + h, g);
       EXPECT_NEAR((after.z - before.z) / (2 * h), x.rate, 1e-6);
       EXPECT_NEAR((after.rate - before.rate) / (2 * h), x.acceleration, 2e-3);
-      if (standing(gait, t) == 0) EXPECT_EQ(x.acceleration, -g);
+      if (standing(gait, t) == 0) {
+        EXPECT_EQ(x.acceleration, -g);
+      }
       force += (x.acceleration + g) / n;
     }
     EXPECT_NEAR(force, g, 1e-6);  // the mean force is the weight
@@ -143,7 +145,8 @@ TEST(Swing, IsSmoothAndAtRestAtItsEnds) {
   }
 }
 
-// --- foot forces ----------------------------------------------------------------------------------
+// --- foot forces
+// ----------------------------------------------------------------------------------
 
 ConeProgram random_program(std::mt19937& random, int cones) {
   std::normal_distribution<double> normal;
@@ -220,7 +223,8 @@ TEST(ConeProgram, AgreesWithProjectedGradientsAndIsOptimal) {
   std::printf("    at most %d iterations\n", most);
 }
 
-// --- the controller -------------------------------------------------------------------------------
+// --- the controller
+// -------------------------------------------------------------------------------
 
 struct Robot {
   System system;
@@ -270,8 +274,8 @@ TEST(Controller, HoldsItsTorquesFromTickToTick) {
       }
       for (int i = 0; i < leg_count; ++i)
         for (int j = 0; j < 3; ++j)
-          motors_differ += robot.work.motor_force[robot.locomotion().robot.legs[i].joints[j]] !=
-                           now[3 * i + j];
+          motors_differ +=
+              robot.work.motor_force[robot.locomotion().robot.legs[i].joints[j]] != now[3 * i + j];
       before = now;
     }
     EXPECT_EQ(changes, 40) << "dt = " << dt;  // 0.1 s at 400 Hz
@@ -323,7 +327,8 @@ TEST(Controller, FindsTheLegsByTheirPlace) {
   }
 }
 
-// --- pushes ---------------------------------------------------------------------------------------
+// --- pushes
+// ---------------------------------------------------------------------------------------
 
 TEST(Push, GivesItsImpulseWhateverTheStep) {
   for (const double dt : {1e-3, 0.7e-3, 0.03}) {

@@ -181,10 +181,11 @@ void bind_locomotion(nb::module_& m, nb::class_<ActuationHandle>& actuation) {
       .def_prop_ro(
           "trunk_height", [](ActuationHandle& a) { return controller_of(a).height; },
           "that is wanted [m]")
-      .def("push", &push, "body"_a, "at"_a, "impulse"_a, "duration"_a = 0.0,
-           "point"_a.none() = nb::none(),
-           "An impulse [N s] (inertial axes) on a point of a body (its frame) at a time [s], within "
-           "one step or evenly over a duration.");
+      .def(
+          "push", &push, "body"_a, "at"_a, "impulse"_a, "duration"_a = 0.0,
+          "point"_a.none() = nb::none(),
+          "An impulse [N s] (inertial axes) on a point of a body (its frame) at a time [s], within "
+          "one step or evenly over a duration.");
 }
 
 }  // namespace saltus::python

@@ -171,14 +171,14 @@ void bind_signals(nb::module_& m) {
               "__init__",
               [](LegGait* self, bool knee, double segment, double height, double stroke,
                  double lift, double frequency, double phase, double start, double ramp) {
-                const LegGait s{knee,      segment, height, stroke, lift,
-                                frequency, phase,   start,  ramp};
+                const LegGait s{knee, segment, height, stroke, lift, frequency, phase, start, ramp};
                 require_defined(Signal(s));
                 new (self) LegGait(s);
               },
               nb::kw_only(), "knee"_a = false, "segment"_a = 0.2, "height"_a = 0.33,
               "stroke"_a = 0.0, "lift"_a = 0.0, "frequency"_a = 1.0, "phase"_a = 0.0,
-              "start"_a = 0.0, "ramp"_a = 0.0, "Lengths [m], frequency [Hz], phase [rad], times [s].");
+              "start"_a = 0.0, "ramp"_a = 0.0,
+              "Lengths [m], frequency [Hz], phase [rad], times [s].");
   bind_values(leg);
   auto sum = nb::class_<Sum>(m, "Sum", "The sum of signals.")
                  .def(

@@ -4,8 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "saltus/dynamics/kinematics.h"
 #include "locomotion.h"
+#include "saltus/dynamics/kinematics.h"
 #include "scenes.h"
 
 namespace saltus::python {

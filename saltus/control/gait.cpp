@@ -55,7 +55,7 @@ double bout_length(const Gait& g, double start) {
 Gait stand_gait() { return {.frequency = 1, .duty = 1, .phase = {}, .sway = 1}; }
 // Lateral sequence: LH, LF, RH, RF swing one after the other.
 Gait walk_gait() {
-  return {.frequency = 0.5, .duty = 0.82, .phase = {0.75, 0.25, 0, 0.5}, .sway = 1};
+  return {.frequency = 0.4, .duty = 0.86, .phase = {0.75, 0.25, 0, 0.5}, .sway = 1};
 }
 Gait trot_gait() { return {.frequency = 1.25, .duty = 0.55, .phase = {0, 0.5, 0.5, 0}, .sway = 0}; }
 Gait pronk_gait() { return {.frequency = 2.5, .duty = 0.65, .phase = {}, .sway = 0}; }
@@ -72,11 +72,12 @@ LegPhase leg_phase(const Gait& g, int leg, double t) {
 }
 
 double support_weight(const Gait& g, int leg, double t) {
-  const LegPhase p = leg_phase(g, leg, t);
+  constexpr double support_ramp = 0.15;  // of the stance, at either end
   if (g.duty >= 1) return 1;
+  // Half the ramp ahead: when a leg lifts off, the trunk has left it.
+  const LegPhase p = leg_phase(g, leg, t + 0.5 * support_ramp * stance_time(g));
   if (!p.stance) return 0;
-  constexpr double ramp = 0.15;  // of the stance, at either end
-  const double x = std::clamp(std::min(p.progress, 1 - p.progress) / ramp, 0.0, 1.0);
+  const double x = std::clamp(std::min(p.progress, 1 - p.progress) / support_ramp, 0.0, 1.0);
   return x * x * (3 - 2 * x);
 }
 

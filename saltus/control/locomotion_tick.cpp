@@ -151,6 +151,9 @@ struct Tick {
       set_mode(i, next);
       k.stands = next == Mode::stance || (next == Mode::landed && k.touches);
       if (k.stands) foothold(i) = target(i) = k.p;
+      // Where a foot hangs in the air there is no ground.
+      const double below = up.dot(foothold(i) - k.p);
+      if (!k.touches && below > 0) foothold(i) -= below * up;
     }
     ground = 0;
     for (int i = 0; i < leg_count; ++i)
@@ -212,8 +215,10 @@ struct Tick {
   // What springs and dampers to the commanded motion would do to the trunk.
   void virtual_model() {
     const LocomotionGains& g = l.gains;
-    const Vec2 aside = g.travel.kp * (aim() - com.head<2>()) +
-                       g.travel.kd * (wanted.head<2>() - velocity.head<2>());
+    // Leaning over the legs that stand asks for twice the frequency of following a path.
+    const double k = 1 + gait.sway;
+    const Vec2 aside = k * k * g.travel.kp * (aim() - com.head<2>()) +
+                       k * g.travel.kd * (wanted.head<2>() - velocity.head<2>());
     const Bounce b = bounce(gait, since, gravity);
     const double h = up.dot(r) - ground, rate = up.dot(state.v.segment<3>(b0));
     const double lift =
@@ -223,8 +228,8 @@ struct Tick {
     const Vec3 e = log_so3(R.transpose() * level);  // trunk's axes
     const Vec3 spin = turn * (R.transpose() * up) - state.v.segment<3>(b0 + 3);
     for (int i = 0; i < 3; ++i) {
-      const Gain& k = i < 2 ? g.tilt : g.yaw;
-      a_b[3 + i] = k.kp * e[i] + k.kd * spin[i];
+      const Gain& gain = i < 2 ? g.tilt : g.yaw;
+      a_b[3 + i] = gain.kp * e[i] + gain.kd * spin[i];
     }
   }
 
@@ -247,6 +252,16 @@ struct Tick {
     return Vec3(xy[0], xy[1], 0) + (ground + l.robot.legs[i].radius - 0.1 * l.clearance) * up;
   }
 
+  // Down at a constant speed, at least as far as the leg hangs below the trunk where it falls, and
+  // not out of reach.
+  void search(int i, FootMotion& m) const {
+    const double z = up.dot(m.p), hangs = up.dot(r) - l.height + l.robot.legs[i].radius;
+    const double deepest = std::max(ground - search_depth, up.dot(r) - 1.2 * l.height);
+    const double next = std::min(std::max(z - search_speed * dt, deepest), hangs);
+    m.p += (next - z) * up;
+    m.v = (next - z) / dt * up;
+  }
+
   void lead_foot(int i) {
     LegMotion& k = w.legs[i];
     k.wanted.setZero();
@@ -256,9 +271,8 @@ struct Tick {
       const LegPhase phase = leg_phase(gait, i, since);
       m = swing_foot(vector_at(leg_at(memory, i) + at::lift_off), landing_place(i, phase.left), up,
                      l.clearance, phase.progress, swing_time(gait));
-    } else if (up.dot(m.p) > ground - search_depth) {
-      m.p -= search_speed * dt * up;
-      m.v = -search_speed * up;
+    } else {
+      search(i, m);
     }
     target(i) = m.p;
     k.wanted = m.a + l.gains.swing.kp * (m.p - k.p) + l.gains.swing.kd * (m.v - k.v);
