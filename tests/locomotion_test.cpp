@@ -97,9 +97,7 @@ TEST(Gait, BounceIsAMotionUnderGravityAndOneArchOfForce) {
                    after = bounce(gait, t + h, g);
       EXPECT_NEAR((after.z - before.z) / (2 * h), x.rate, 1e-6);
       EXPECT_NEAR((after.rate - before.rate) / (2 * h), x.acceleration, 2e-3);
-      if (standing(gait, t) == 0) {
-        EXPECT_EQ(x.acceleration, -g);
-      }
+      if (standing(gait, t) == 0) { EXPECT_EQ(x.acceleration, -g); }
       force += (x.acceleration + g) / n;
     }
     EXPECT_NEAR(force, g, 1e-6);  // the mean force is the weight

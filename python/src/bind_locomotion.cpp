@@ -128,7 +128,7 @@ void bind_locomotion(nb::module_& m, nb::class_<ActuationHandle>& actuation) {
   actuation
       .def("locomote", &locomote, "state"_a, "gaits"_a = std::vector<ScheduledGait>{},
            nb::kw_only(), "forward"_a = 0.0, "lateral"_a = 0.0, "yaw_rate"_a = 0.0,
-           "height"_a.none() = nb::none(), "clearance"_a = 0.06, "friction"_a.none() = nb::none(),
+           "height"_a.none() = nb::none(), "clearance"_a = 0.08, "friction"_a.none() = nb::none(),
            "limit"_a = infinity, "rate"_a = 400.0, "trunk"_a = "",
            "feet"_a = std::vector<std::string>{},
            "The locomotion controller (docs/locomotion.md) for the quadruped as it stands in "

@@ -57,7 +57,7 @@ Gait stand_gait() { return {.frequency = 1, .duty = 1, .phase = {}, .sway = 1}; 
 Gait walk_gait() {
   return {.frequency = 0.4, .duty = 0.86, .phase = {0.75, 0.25, 0, 0.5}, .sway = 1};
 }
-Gait trot_gait() { return {.frequency = 1.25, .duty = 0.55, .phase = {0, 0.5, 0.5, 0}, .sway = 0}; }
+Gait trot_gait() { return {.frequency = 1.25, .duty = 0.6, .phase = {0, 0.5, 0.5, 0}, .sway = 0}; }
 Gait pronk_gait() { return {.frequency = 2.5, .duty = 0.65, .phase = {}, .sway = 0}; }
 
 double stance_time(const Gait& g) { return g.duty < 1 ? g.duty / g.frequency : 0; }

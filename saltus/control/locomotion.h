@@ -31,7 +31,7 @@ struct LocomotionGains {
   Gain yaw{60, 14};
   Gain travel{12, 6};  // the horizontal position on its path, and the velocity
   Gain swing{1400, 70};
-  double capture = 0.6;  // of sqrt(height/g) times the error of the velocity, added to a foothold
+  double capture = 0.9;  // of sqrt(height/g) times the error of the velocity, added to a foothold
 };
 
 struct ScheduledGait {
@@ -45,7 +45,7 @@ struct Locomotion {
   Signal forward = Constant{}, lateral = Constant{};  // of the trunk, heading frame [m/s]
   Signal yaw_rate = Constant{};                       // [rad/s]
   double height = 0;        // of the trunk's origin over the ground between the feet [m]
-  double clearance = 0.06;  // of a swinging foot [m]
+  double clearance = 0.08;  // of a swinging foot [m]
   double friction = 0.6;    // coefficient of the cones that forces are kept in
   double rate = 400;        // [Hz]
   LocomotionGains gains;

@@ -20,11 +20,14 @@ using locomotion_memory::vector_at;
 namespace at = locomotion_memory;
 using Planar2 = Eigen::Map<Vec2>;
 
-constexpr double path_leash = 0.08;    // the path waits for the robot [m]
+constexpr double path_leash = 0.15;    // the path waits for the robot [m]
 constexpr double yaw_leash = 0.3;      // and so does the heading [rad]
 constexpr double search_speed = 0.3;   // of a foot that has found no ground [m/s]
 constexpr double search_depth = 0.12;  // below the ground that is known [m]
 constexpr double landing = 0.6;        // share of a swing after which a touch is a landing
+// Of horizontal forces against the vertical one and the moments: on two legs not all can be had,
+// and footholds see to the velocity too. With 1 the trunk tilts three times as much after a push.
+constexpr double sideways_weight = 0.1;
 constexpr double force_weight = 1e-3;  // eps: of the forces against the wrench
 
 double wrapped(double angle) { return std::remainder(angle, 2 * std::numbers::pi); }
@@ -67,8 +70,7 @@ struct Tick {
     return vector_at(leg_at(memory, leg) + at::target);
   }
 
-  // --- where the robot is
-  // -------------------------------------------------------------------------
+  // --- where the robot is --------------------
 
   void look() {
     forward_kinematics(model, state.q, state.v, w.work);
@@ -129,8 +131,7 @@ struct Tick {
     }
   }
 
-  // --- the schedule
-  // -------------------------------------------------------------------------------
+  // --- the schedule --------------------
 
   void schedule() {
     for (int i = 0; i < leg_count; ++i) {
@@ -160,8 +161,7 @@ struct Tick {
       ground += 0.25 * (up.dot(foothold(i)) - l.robot.legs[i].radius);
   }
 
-  // --- the trunk
-  // ----------------------------------------------------------------------------------
+  // --- the trunk --------------------
 
   void command() {
     const bool moves = gait.duty < 1;
@@ -233,8 +233,7 @@ struct Tick {
     }
   }
 
-  // --- the feet
-  // -----------------------------------------------------------------------------------
+  // --- the feet --------------------
 
   // Raibert: the foot lands so that the hip passes over it in the middle of its stance, and further
   // out by the error of the velocity.
@@ -278,8 +277,7 @@ struct Tick {
     k.wanted = m.a + l.gains.swing.kp * (m.p - k.p) + l.gains.swing.kd * (m.v - k.v);
   }
 
-  // --- forces and torques
-  // -------------------------------------------------------------------------
+  // --- forces and torques --------------------
 
   // The legs follow their feet, qdd = J_l^+ (wanted - a0 - J_b a_b): what is left are the trunk's
   // six rows, M_hat a_b + b_hat = A f.
@@ -310,8 +308,8 @@ struct Tick {
       if (k.stands) A.middleCols<3>(3 * at++) = k.Jb.transpose() * axes;
     double reach = 0;
     for (const Vec2& p : l.stance) reach += 0.25 * p.norm();
-    Vec6 S = Vec6::Ones();
-    S.tail<3>().setConstant(1 / (reach * reach));
+    Vec6 S = Vec6::Constant(1 / (reach * reach));
+    S.head<3>() << sideways_weight, sideways_weight, 1;
     const Vec6 wrench = (M_hat * a_b + b_hat) / (mass * gravity);
     ConeProgram& p = w.program;
     p.G = A.transpose() * S.asDiagonal() * A;
