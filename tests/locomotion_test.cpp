@@ -69,7 +69,7 @@ TEST(Gait, StancesTakeTheDutyOfEveryCycle) {
 TEST(Gait, WalkSwingsOneLegAtATimeHindLegFirst) {
   const Gait walk = walk_gait();
   std::vector<int> order;
-  for (int k = 0; k < 4000; ++k) {
+  for (int k = 0; k < 8000; ++k) {
     const double t = 1e-3 * k + 3e-4;
     EXPECT_GE(standing(walk, t), 3);
     for (int i = 0; i < leg_count; ++i)
@@ -203,15 +203,20 @@ TEST(ConeProgram, AgreesWithProjectedGradientsAndIsOptimal) {
       EXPECT_NEAR(fi.dot(x), 0, 1e-7);
       bound += fi[0] > 1e-6 && x.norm() > 1e-6;
     }
-    Vec y = Vec::Zero(3 * cones), next;
+    Vec y = Vec::Zero(3 * cones), ahead = y, next;  // accelerated, with restarts
     const double step = 1 / p.G.trace();
+    double momentum = 1;
     for (int i = 0; i < 200000; ++i) {
-      next = y - step * (p.G * y + p.c);
+      next = ahead - step * (p.G * ahead + p.c);
       for (int j = 0; j < cones; ++j)
         next.segment<3>(3 * j) = onto(next.segment<3>(3 * j), p.mu[j]);
+      const double faster = 0.5 * (1 + std::sqrt(1 + 4 * momentum * momentum));
+      const bool restart = (ahead - next).dot(next - y) > 0;
+      ahead = restart ? next : Vec(next + (momentum - 1) / faster * (next - y));
+      momentum = restart ? 1 : faster;
       const double change = (next - y).lpNorm<Eigen::Infinity>();
       y = next;
-      if (change < 1e-14) break;
+      if (change < 1e-14 && !restart) break;
     }
     const auto cost = [&](const Vec& x) -> double { return 0.5 * x.dot(p.G * x) + p.c.dot(x); };
     EXPECT_LE(cost(f), cost(y) + 1e-9) << "case " << k;
@@ -258,7 +263,7 @@ TEST(Controller, HoldsItsTorquesFromTickToTick) {
   for (const double dt : {2.5e-3, 1e-3, 0.5e-3, 0.625e-3}) {
     Robot robot({}, dt);
     std::vector<double> before;
-    int changes = 0, motors_differ = 0;
+    int changes = 0;
     const int steps = static_cast<int>(std::round(0.1 / dt));
     for (int k = 0; k < steps; ++k) {
       const double t = robot.state.t;
@@ -270,14 +275,13 @@ TEST(Controller, HoldsItsTorquesFromTickToTick) {
         const double since = std::fmod(t + 1e-9, 2.5e-3);
         EXPECT_LT(since, dt) << "t = " << t;
       }
-      for (int i = 0; i < leg_count; ++i)
+      for (int i = 0; i < leg_count; ++i)  // an impulse over dt: to rounding
         for (int j = 0; j < 3; ++j)
-          motors_differ +=
-              robot.work.motor_force[robot.locomotion().robot.legs[i].joints[j]] != now[3 * i + j];
+          EXPECT_NEAR(robot.work.motor_force[robot.locomotion().robot.legs[i].joints[j]],
+                      now[3 * i + j], 1e-13 * (1 + std::abs(now[3 * i + j])));
       before = now;
     }
     EXPECT_EQ(changes, 40) << "dt = " << dt;  // 0.1 s at 400 Hz
-    EXPECT_LE(motors_differ, 0) << "dt = " << dt;
   }
 }
 

@@ -46,23 +46,63 @@ struct Solver {
     return F.lpNorm<Eigen::Infinity>();
   }
 
-  // Newton's steps from y while they help; returns the residual that is left.
+  // Newton's steps from y, of which the best point is kept: near a kink one may lead astray, and
+  // the next comes back. Returns the residual left.
   double polish(Vector& y, double tolerance, int& iterations) {
-    double now = natural(y);
-    Vector trial;
-    for (int k = 0; k < 20 && now > tolerance; ++k) {
+    double best = natural(y);
+    Vector at = y;
+    for (int k = 0; k < 30 && best > tolerance; ++k, ++iterations) {
       Matrix J = Matrix::Identity(y.size(), y.size());
-      Matrix inner = J - r * G;
+      const Matrix inner = J - r * G;
       for (Eigen::Index i = 0; i < y.size(); i += 3)
         J.middleRows<3>(i) -= slope(before.segment<3>(i)) * inner.middleRows<3>(i);
-      trial = y - J.partialPivLu().solve(F);
-      ++iterations;
-      const double next = trial.allFinite() ? natural(trial) : now;
-      if (!(next < now)) return natural(y);
-      y = trial;
-      now = next;
+      at -= J.partialPivLu().solve(F);
+      if (!at.allFinite()) break;
+      if (const double now = natural(at); now < best) {
+        best = now;
+        y = at;
+      }
     }
-    return now;
+    return best;
+  }
+
+  // One damped Newton step for tau times the cost less the logarithms of y_N^2 - |y_T|^2; returns
+  // its decrement. With the length 1/(1 + decrement) it stays within the cones.
+  double central_step(double tau, Vector& y) const {
+    Matrix H = tau * G;
+    Vector gradient = tau * (G * y + c);
+    for (Eigen::Index i = 0; i < y.size(); i += 3) {
+      const Vec3 v(y[i], -y[i + 1], -y[i + 2]);
+      const double d = v[0] * v[0] - v.tail<2>().squaredNorm();
+      gradient.segment<3>(i) -= 2 / d * v;
+      H.block<3, 3>(i, i) += 4 / (d * d) * (v * v.transpose());
+      H.block<3, 3>(i, i).diagonal() -= 2 / d * Vec3(1, -1, -1);
+    }
+    const Vector step = H.llt().solve(-gradient);
+    const double decrement = std::sqrt(std::max(-gradient.dot(step), 0.0));
+    y += (decrement < 0.25 ? 1 : 1 / (1 + decrement)) * step;
+    return decrement;
+  }
+
+  [[nodiscard]] static bool within(const Vector& y) {
+    for (Eigen::Index i = 0; i < y.size(); i += 3)
+      if (!(y[i] > y.segment<2>(i + 1).norm())) return false;
+    return true;
+  }
+
+  // Along the central path until rounding ends it.
+  void follow_path(Vector& y, int& iterations) const {
+    Vector last = y;
+    for (double tau = 1; tau < 1e11; tau *= 20)
+      for (int k = 0; k < 50; ++k, ++iterations) {
+        last = y;
+        const double decrement = central_step(tau, y);
+        if (!within(y)) {
+          y = last;
+          return;
+        }
+        if (decrement < 0.5) break;
+      }
   }
 };
 
@@ -91,20 +131,11 @@ ConeReport solve(const ConeProgram& p, Vector& f, double tolerance) {
   Vector y = free.solve(-s.c);
   report.residual = s.natural(y);
   if (report.residual > tolerance) {
-    const double rho = 0.1 / s.r;
-    const Eigen::LLT<Matrix> damped(s.G + rho * Matrix::Identity(n, n));
-    Vector z, u = Vector::Zero(n), start;
-    project(y, z);
-    for (int round = 0; round < 200 && report.residual > tolerance; ++round) {
-      for (int k = 0; k < 10; ++k, ++report.iterations) {
-        y = damped.solve(rho * (z - u) - s.c);
-        start = y + u;
-        project(start, z);
-        u = start - z;
-      }
-      y = z;
-      report.residual = s.polish(y, tolerance, report.iterations);
-    }
+    const double size = 1 + y.lpNorm<Eigen::Infinity>();
+    y.setZero();
+    for (Eigen::Index i = 0; i < n; i += 3) y[i] = size;
+    s.follow_path(y, report.iterations);
+    report.residual = s.polish(y, tolerance, report.iterations);
   }
   project(y, f);  // on the cones to the last bit
   report.converged = report.residual <= tolerance;

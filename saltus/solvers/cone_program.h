@@ -7,10 +7,11 @@
 // normal forces are chosen together with the friction that they allow, and the answer is unique.
 //
 // With tangential parts scaled by mu every K is {|y_T| <= y_N}, whose projection P has a closed
-// form. The free optimum is tried first; then the alternating direction method
-//   y = (G + rho)^-1 (rho (z - u) - c),   z = P(y + u),   u += y - z
-// leads, for every G > 0, to where Newton's method on the natural map y - P(y - r xi) converges
-// quadratically.
+// form. The free optimum is tried first; then Newton's method follows the central path, the optima
+// of
+//   tau (1/2 y' G y + c' y) - sum log(y_N^2 - |y_T|^2),   tau = 1 ... 1e11,
+// which no start and no degeneracy can stop, and from its end polishes the natural map
+// y - P(y - r xi) to the tolerance.
 #pragma once
 #include <array>
 
