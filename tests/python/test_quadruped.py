@@ -76,6 +76,22 @@ def test_bad_input_is_told():
         saltus.Gait("trot", duty=0.0)
 
 
+def test_the_robot_file_is_the_robot_of_the_open_loop_trot():
+    """starleth.urdf and trot.yaml: the same mass matrix and bias to rounding."""
+    both = []
+    folder = saltus.scene_path("p2/trot")
+    for scene in (saltus.load(str(folder).replace("trot.yaml", "starleth.urdf"), base="floating"),
+                  saltus.Scene(folder, {"coordinates": "minimal"})):
+        model, _, state = scene.build()
+        work = saltus.Workspace(model)
+        state.q[:] = [0.1, -0.2, 0.4, 1, 0, 0, 0] + [0.1 * np.sin(3 * i + 1) for i in range(12)]
+        state.v[:] = [np.cos(2 * i) for i in range(18)]
+        saltus.forward_kinematics(model, state.q, state.v, work)
+        both.append((saltus.crba(model, work).copy(), saltus.bias_force(model, work).copy()))
+    for a, b in zip(*both):
+        assert abs(a - b).max() < 1e-12 * abs(a).max()
+
+
 # --- the environment ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("control", ["joint", "velocity"])
