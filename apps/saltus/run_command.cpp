@@ -68,6 +68,29 @@ void print_impacts(const nlohmann::ordered_json& s) {
     fmt::print("                  {} fell back to the capped law\n", n);
 }
 
+void print_locomotion(const nlohmann::ordered_json& l) {
+  if (l.is_null()) return;
+  if (l["fell"].is_null())
+    fmt::print("  locomotion      the robot did not fall; largest tilt {:.3g} rad\n",
+               l["largest_tilt"].get<double>());
+  else
+    fmt::print("  locomotion      {}\n", l["fell"]["message"].get<std::string>());
+  const auto pair = [&](const char* key) {
+    return fmt::format("{:.4g} ({:.4g} wanted)", l[key]["mean"].get<double>(),
+                       l[key]["wanted"].get<double>());
+  };
+  fmt::print(
+      "                  over {:.4g} s: forward {} m/s, lateral {} m/s, yaw rate {} rad/s, height "
+      "{} m\n",
+      l["measured_s"].get<double>(), pair("forward"), pair("lateral"), pair("yaw_rate"),
+      pair("height"));
+  if (const double share = l["saturated"].get<double>(); share > 0)
+    fmt::print("                  {:.2g} % of the ticks had a torque at its limit\n", 100 * share);
+  if (const double share = l["infeasible"].get<double>(); share > 0)
+    fmt::print("                  {:.2g} % of the ticks missed the tolerance of their forces\n",
+               100 * share);
+}
+
 void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   const auto d = [&](const char* key) { return s[key].get<double>(); };
   if (!s["title"].get<std::string>().empty()) fmt::print("{}\n", s["title"].get<std::string>());
@@ -102,6 +125,7 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
     if (value.get<double>() != 0) fmt::print(" {} {:.4g}", name, value.get<double>());
   fmt::print("\n");
   print_impacts(s);
+  if (s.contains("locomotion")) print_locomotion(s["locomotion"]);
   for (const auto& [name, value] : s["metrics"].items())
     fmt::print("  {:<15} {}\n", name, number(value));
   if (s.contains("dumped")) fmt::print("  dumped          {}\n", s["dumped"].get<std::string>());

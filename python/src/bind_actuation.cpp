@@ -9,6 +9,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "locomotion.h"
 #include "signals.h"
 
 namespace saltus::python {
@@ -145,9 +146,12 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
 
 void bind_actuation(nb::module_& m) {
   constexpr auto inside = nb::rv_policy::reference_internal;
-  nb::class_<ActuationHandle>(
+  nb::class_<ActuationHandle> actuation(
       m, "Actuation", nb::type_slots(slots),
-      "Who drives what: motors on joint coordinates, prescribed coordinates, and a force callback.")
+      "Who drives what: motors on joint coordinates, prescribed coordinates, a locomotion "
+      "controller, pushes and a force callback.");
+  bind_locomotion(m, actuation);
+  actuation
       .def(
           "__init__",
           [](ActuationHandle* self, const ModelPtr& model) {

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "locomotion.h"
 #include "saltus/dynamics/kinematics.h"
 #include "scenes.h"
 
@@ -39,8 +40,8 @@ struct Simulation {
     work_object = nb::cast(StepWorkspaceHandle(model));
     work = nb::cast<StepWorkspaceHandle*>(work_object);
     if (sensors.empty()) return;
-    bank = std::make_unique<SensorBank>(*model, sensors, options.dt,
-                                        memory_of(actuation->actuation.motors));
+    bank =
+        std::make_unique<SensorBank>(*model, sensors, options.dt, memory_of(actuation->actuation));
     read_start();
   }
 
@@ -215,6 +216,15 @@ void bind_simulation(nb::module_& m) {
           nb::sig("def sensors(self) -> dict[str, numpy.ndarray]"),
           "The latest readings of the scene's sensors by name, delayed and noisy; nan: none has "
           "arrived, or before the first step no force is known.")
+      .def_prop_ro(
+          "locomotion",
+          [](const Simulation& s) {
+            require_free(s.state->busy, "simulation");
+            return locomotion_report(s.actuation->actuation, s.state->state);
+          },
+          nb::sig("def locomotion(self) -> dict[str, object] | None"),
+          "Of a scene with a locomotion controller, after its first step: when the robot fell "
+          "(None: it has not) and why, mean velocities, height, largest tilt.")
       .def("contacts", &contacts_of, "Closed contacts of the last step; none after a reset.")
       .def("contact_forces", &contact_forces_of,
            "Sum of the contact forces on each body, (n, 3), inertial frame [N].")

@@ -64,6 +64,11 @@ double natural_length(const Model& model, const Actuation& actuation, int spring
   return s ? value(*s, t) : model.springs[spring].length;
 }
 
+int memory_of(const Actuation& actuation) {
+  return memory_of(actuation.motors) +
+         (actuation.locomotion ? memory_of(*actuation.locomotion) : 0);
+}
+
 void check(const Model& model, const Actuation& actuation) {
   std::vector<int> drives(model.coordinates.size(), 0);
   for (const Prescribed& p : actuation.prescribed) {

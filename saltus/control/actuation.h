@@ -1,8 +1,11 @@
 // Who drives what: motors on joint coordinates, prescribed coordinates, and the user's callback.
 #pragma once
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "saltus/control/locomotion.h"
+#include "saltus/control/push.h"
 #include "saltus/control/signal.h"
 #include "saltus/dynamics/impedance.h"
 #include "saltus/dynamics/workspace.h"
@@ -66,8 +69,12 @@ struct Actuation {
   std::vector<Prescribed> prescribed;
   std::vector<Steering> steering;      // ascending by runner
   std::vector<NaturalLength> lengths;  // ascending by spring
+  std::vector<Push> pushes;
+  std::optional<Locomotion> locomotion;  // adds to the torques of the motors of its joints
   UserForce user;
 };
+// Numbers of State::memory that motors and the locomotion controller take, in this order.
+[[nodiscard]] int memory_of(const Actuation& actuation);
 
 // phi_i,d = A sin(omega t + (i - 1) delta), i = 1, 2, ... along the coordinates (P0 eq. 71).
 struct SerpenoidGait {

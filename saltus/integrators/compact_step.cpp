@@ -147,7 +147,7 @@ bool CompactStep::joints(Stepper& k) {
 void CompactStep::user_forces(Stepper& k, bool& called) {
   tree_.has_external = false;
   k.w.tau_user.setZero();
-  if (!k.act.user) return;
+  if (!k.act.user && k.act.pushes.empty()) return;
   tree_.move(k.s.v.data());
   tree_.publish(k.m, k.w.work);
   if (!called) k.user_forces();
@@ -268,7 +268,7 @@ void CompactStep::motors_within(Stepper& k, EnergyTerms& e) const {
 }
 
 void CompactStep::external_work(Stepper& k, EnergyTerms& e) {
-  if (!k.act.user) return;
+  if (!k.act.user && k.act.pushes.empty()) return;
   mean_ = 0.5 * (k.w.v_S + k.w.v_E);
   e.external += k.o.dt * k.w.tau_user.dot(mean_);
   if (!tree_.has_external) return;

@@ -107,7 +107,7 @@ void Stepper::drive_work(EnergyTerms& e) {
 }
 
 void Stepper::external_work(EnergyTerms& e) {
-  if (!act.user) return;
+  if (!act.user && act.pushes.empty()) return;
   w.rhs = 0.5 * (w.v_S + w.v_E);
   e.external += o.dt * w.tau_user.dot(w.rhs);
   forward_kinematics(m, w.q_W, w.rhs, w.work);

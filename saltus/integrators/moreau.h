@@ -99,9 +99,10 @@ struct StepWorkspace {
   Vec q_M;                             // q_S (+) dt/2 v_S
   Vec q_W;  // the same with its loops closed: where the terms of the step are evaluated
   Vec v_S, v_E, v_free, v_before, extra, impulse, start_impulse, tau_user, rhs;
-  Vec drive;          // force of each prescribed velocity over the step [N m] or [N]
-  Vec motor_force;    // of each coordinate, mean over the step [N m] or [N]
-  double energy = 0;  // mechanical, at the start of the step
+  Vec drive;        // force of each prescribed velocity over the step [N m] or [N]
+  Vec motor_force;  // of each coordinate, mean over the step [N m] or [N]
+  std::optional<LocomotionWork> locomotion;  // scratch of the controller
+  double energy = 0;                         // mechanical, at the start of the step
   bool energy_known = false;
   std::unique_ptr<CompactStep> compact;  // null where the model is none for it
 };

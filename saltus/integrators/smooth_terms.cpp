@@ -63,7 +63,7 @@ void Stepper::read_motors() {
   const double at = o.motors == MotorScheme::midpoint ? t.M
                     : o.motors == MotorScheme::end    ? t.E
                                                       : t.S;
-  const int memory = memory_of(act.motors);
+  const int memory = memory_of(act);
   if (s.memory.size() < memory) s.memory.conservativeResizeLike(Vec::Zero(memory));
   for (MotorCommand& c : w.commands) c = MotorCommand{};
   int next = 0;
@@ -82,6 +82,17 @@ void Stepper::read_motors() {
     c.memory = next++;
     c.lagged = s.memory[c.memory];
   }
+  if (act.locomotion) control_legs(next);
+}
+
+// The controller's torques, held from tick to tick; its memory is behind that of the motors.
+void Stepper::control_legs(int memory) {
+  const Locomotion& l = *act.locomotion;
+  double* own = s.memory.data() + memory;
+  control(m, l, s, own, w.locomotion);
+  for (int i = 0; i < leg_count; ++i)
+    for (std::size_t j = 0; j < l.robot.legs[i].joints.size(); ++j)
+      w.commands[l.robot.legs[i].joints[j]].torque += held_torque(l, own, i, static_cast<int>(j));
 }
 
 // An explicit impulse along a cut coordinate, as wrenches on its two bodies.
@@ -151,6 +162,7 @@ void Stepper::cut_impulses() {
 void Stepper::user_forces() {
   w.tau_user.setZero();
   for (Vec6& f : w.work.external) f.setZero();
+  if (!act.pushes.empty()) add_pushes(act.pushes, t.S, t.E, w.work, w.work.external);
   if (act.user) act.user(m, w.work, t.M, w.q_M, s.v, w.tau_user, w.work.external);
 }
 

@@ -27,6 +27,7 @@ struct Stepper {
   void close_loops();
   void start();
   void read_motors();
+  void control_legs(int memory);
   void add_impulse(int c, double impulse);
   void joint_terms();
   void element_terms();

@@ -64,7 +64,7 @@ struct SceneRun {
         options(o),
         system(build_system(s)),
         work(system.model),
-        sensors(system.model, system.sensors, s.integrator.dt, memory_of(system.actuation.motors)),
+        sensors(system.model, system.sensors, s.integrator.dt, memory_of(system.actuation)),
         metrics(make_metrics()),
         state(system.start) {
     system.actuation.user = o.controller ? o.controller(sensors) : o.force;
@@ -146,7 +146,7 @@ struct SceneRun {
     state = from_bytes(system.model, saved.state.data() + head, saved.state.size() - head);
     if (state.step != saved.step || state.step < 0 || state.step > last_step)
       throw InputError(fmt::format("{}: the last checkpoint is damaged", options.resume_from));
-    if (state.memory.size() < memory_of(system.actuation.motors) + sensors.memory())
+    if (state.memory.size() < memory_of(system.actuation) + sensors.memory())
       throw InputError(
           fmt::format("{}: the checkpoint does not fit this scene", options.resume_from));
     sensors.start(work.work, state);
@@ -371,6 +371,32 @@ struct SceneRun {
     return j;
   }
 
+  [[nodiscard]] Json locomotion_json() const {
+    const Locomotion& l = *system.actuation.locomotion;
+    const int memory = memory_of(system.actuation.motors);
+    if (state.memory.size() < memory + memory_of(l)) return nullptr;  // before the first step
+    const LocomotionReport r = report_of(l, state.memory.data() + memory);
+    const auto pair = [](double wanted, double mean) {
+      return Json{{"wanted", wanted}, {"mean", mean}};
+    };
+    Json j = {{"trunk", system.model.bodies[l.robot.root].name},
+              {"fell", nullptr},
+              {"measured_s", r.measured},
+              {"forward", pair(r.wanted_forward, r.forward)},
+              {"lateral", pair(r.wanted_lateral, r.lateral)},
+              {"yaw_rate", pair(r.wanted_yaw_rate, r.yaw_rate)},
+              {"height", pair(l.height, r.height)},
+              {"largest_tilt", r.largest_tilt},
+              {"saturated", r.saturated},
+              {"infeasible", r.infeasible}};
+    if (r.fall != Fall::none)
+      j["fell"] = {{"t", r.fall_time},
+                   {"why", text_of(r.fall)},
+                   {"message", fmt::format("the robot fell at t = {:.6g} s: {}", r.fall_time,
+                                           text_of(r.fall))}};
+    return j;
+  }
+
   void summarise() {
     const double wall_s = wall();
     const auto steps = static_cast<double>(state.step - first_step);
@@ -435,6 +461,7 @@ struct SceneRun {
     j["worst_energy_error_time"] = totals.worst_error_time;
     if (dumped) j["dumped"] = options.dump;
     j["energy"] = energy_json();
+    if (system.actuation.locomotion) j["locomotion"] = locomotion_json();
     j["metrics"] = Json::object();
     for (const auto& m : metrics.results(system.model))
       j["metrics"][m.name] = m.value ? Json(*m.value) : Json(nullptr);

@@ -96,6 +96,19 @@ struct SensorScene {
   std::string body, shape;
 };
 
+struct LocomotionScene {
+  Locomotion locomotion;  // but the robot and its measures
+  std::string trunk;
+  std::vector<std::string> feet;
+  double friction = -1, limit = infinity, measured_from = -1;
+  std::string path;
+};
+
+struct PushScene {
+  Push push;  // but its body
+  std::string body, path;
+};
+
 struct SpringScene {
   Spring spring;                     // named by the scene, or spring1 ... in its order
   std::vector<std::string> between;  // bodies, or world
@@ -160,6 +173,8 @@ struct Scene {
   std::vector<RunnerScene> runners;
   std::vector<MotorScene> motors;
   std::vector<SensorScene> sensors;
+  std::optional<LocomotionScene> locomotion;
+  std::vector<PushScene> pushes;
   std::map<std::string, InitialScene> initial;  // by joint name
   std::vector<Probe> probes;
   std::vector<Metric> metrics;
@@ -191,6 +206,10 @@ struct System {
   ClosureReport closure;  // of the loops at the start
 };
 [[nodiscard]] System build_system(const Scene& scene);
+// Finds the robot at its start q and gives the actuation its controller. Throws InputError with the
+// path.
+void build_locomotion(const LocomotionScene& scene, const Model& model, VecIn q,
+                      Actuation& actuation);
 // The sensors of a scene on its model. Throws InputError with the path.
 [[nodiscard]] std::vector<Sensor> build_sensors(const Scene& scene, const Model& model);
 

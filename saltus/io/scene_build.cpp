@@ -444,6 +444,27 @@ struct SystemBuilder {
     return all;
   }
 
+  // The controller and the pushes act in time steps.
+  void add_control() {
+    if (!scene.locomotion && scene.pushes.empty()) return;
+    const std::string key = scene.locomotion ? "locomotion" : "pushes";
+    if (scene.events || scene.rk4_projection)
+      throw error(key, fmt::format("expected time stepping (integrator moreau), got {}",
+                                   integrator_name(scene)));
+    for (const PushScene& p : scene.pushes) {
+      Push push = p.push;
+      const auto body = system.model.body_of.find(p.body);
+      if (body == system.model.body_of.end())
+        throw error(p.path + ".body", fmt::format("no body is called '{}'", p.body));
+      push.body = BodyIndex(body->second);
+      system.actuation.pushes.push_back(push);
+    }
+    if (!scene.locomotion) return;
+    try {
+      build_locomotion(*scene.locomotion, system.model, system.start.q, system.actuation);
+    } catch (const InputError& e) { throw error(e.path(), e.message()); }
+  }
+
   // A start that leaves a loop open by little is assembled; by much, it is a mistake.
   void close_loops() {
     const Model& model = system.model;
@@ -525,6 +546,7 @@ struct SystemBuilder {
     check_mass();
     close_loops();
     check_runners();
+    add_control();
     return system;
   }
 };

@@ -20,6 +20,8 @@ void read_contact(Fields& f, ContactScene& contact);
 void read_support(Fields& f, SupportScene& support);
 void read_motor(Fields& f, MotorScene& motor);
 void read_sensor(Fields& f, SensorScene& sensor);
+void read_locomotion(Fields& f, LocomotionScene& locomotion);
+void read_push(Fields& f, PushScene& push);
 void read_drive(Fields& f, DriveScene& drive);
 void read_gait(Fields& f, SerpenoidGait& gait);
 void read_snake(Fields& f, SnakeScene& snake);

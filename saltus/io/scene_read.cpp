@@ -240,6 +240,12 @@ void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {
   read_list(f, "motors", "", s.motors, read_motor);
   read_list(f, "sensors", "what is measured, recorded and told to controllers", s.sensors,
             read_sensor);
+  f.object("locomotion", "the controller of a quadruped", [&](Fields& g) {
+    LocomotionScene locomotion;
+    read_locomotion(g, locomotion);
+    if (!g.writing_schema()) s.locomotion = locomotion;
+  });
+  read_list(f, "pushes", "impulses on bodies at given times", s.pushes, read_push);
   f.table("initial", "start of joints by name: q and v, or a number",
           [&](Fields& g, const std::string& joint) { read_initial(g, joint, s); });
   read_list(f, "probes", "named points", s.probes, read_probe);

@@ -1,0 +1,115 @@
+// The locomotion controller of a quadruped (docs/locomotion.md): at its own rate it chooses joint
+// torques from the true state and holds them until its next tick.
+//
+//   schedule     which legs stand, by the gait (gait.h) and by what touches
+//   placement    where a swinging foot lands: Raibert's neutral point with a capture term
+//   virtual model   the acceleration a_b that springs and dampers to the commanded motion ask of
+//                the trunk
+//   distribution    foot forces f in their friction cones,
+//                min 1/2 |A f - w|^2_S + eps/2 |f|^2,  w = Mhat a_b + bhat      (cone_program.h)
+//   torques      tau = (M a + bias - J' f) of the legs: -J' f, gravity and inertia of the legs
+//
+// All that it remembers is in State::memory, after what motors remember.
+#pragma once
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "saltus/control/quadruped.h"
+#include "saltus/control/signal.h"
+#include "saltus/solvers/cone_program.h"
+
+namespace saltus {
+
+// Stiffness and damping per unit of inertia: squared angular frequency [1/s^2] and rate [1/s].
+struct Gain {
+  double kp = 0, kd = 0;
+};
+struct LocomotionGains {
+  Gain height{120, 22};
+  Gain tilt{180, 24};  // roll and pitch
+  Gain yaw{60, 14};
+  Gain travel{12, 6};  // the horizontal position on its path, and the velocity
+  Gain swing{1400, 70};
+  double capture = 0.9;  // of sqrt(height/g) times the error of the velocity, added to a foothold
+};
+
+struct ScheduledGait {
+  double from = 0;  // [s]
+  Gait gait;
+};
+
+struct Locomotion {
+  Quadruped robot;
+  std::vector<ScheduledGait> gaits;  // ascending; at least one, the first from the start on
+  Signal forward = Constant{}, lateral = Constant{};  // of the trunk, heading frame [m/s]
+  Signal yaw_rate = Constant{};                       // [rad/s]
+  double height = 0;        // of the trunk's origin over the ground between the feet [m]
+  double clearance = 0.08;  // of a swinging foot [m]
+  double friction = 0.6;    // coefficient of the cones that forces are kept in
+  double rate = 400;        // [Hz]
+  LocomotionGains gains;
+  double fall_tilt = 1.05;               // [rad]
+  double fall_height = 0.4;              // share of the height below which it has fallen
+  double measured_from = 0;              // of the report's means [s]
+  std::array<Vec2, leg_count> stance{};  // of the feet from the centre of mass, heading frame [m]
+  std::array<std::array<double, most_leg_joints>, leg_count> limit{};  // of the torques [N m]
+};
+
+// Why a robot has fallen.
+enum class Fall { none, tilt, touch, low };
+[[nodiscard]] const char* text_of(Fall fall);
+
+struct LocomotionReport {
+  Fall fall = Fall::none;
+  double fall_time = 0;             // [s]
+  double measured = 0;              // time over which the means are taken [s]
+  double forward = 0, lateral = 0;  // means, heading frame [m/s]
+  double yaw_rate = 0;              // [rad/s]
+  double wanted_forward = 0, wanted_lateral = 0, wanted_yaw_rate = 0;
+  double height = 0;        // mean [m]
+  double largest_tilt = 0;  // [rad]
+  double saturated = 0;     // share of ticks with a torque at its limit
+  double infeasible = 0;    // share of ticks whose forces miss the tolerance of the cone program
+};
+
+// Takes the measures of the robot where it stands in q: stance, height (where it is 0). Throws
+// InputError, `path` in front, when a gait has a fault or the limits cannot hold its weight.
+void fit_locomotion(const Model& model, VecIn q, const std::string& path, Locomotion& locomotion);
+
+// Numbers of State::memory.
+[[nodiscard]] int memory_of(const Locomotion& locomotion);
+[[nodiscard]] LocomotionReport report_of(const Locomotion& locomotion, const double* memory);
+// Torque of a leg's joint that is held.
+[[nodiscard]] double held_torque(const Locomotion& locomotion, const double* memory, int leg,
+                                 int joint);
+// The gait at a time and since when it is.
+[[nodiscard]] const ScheduledGait& gait_at(const Locomotion& locomotion, double t);
+
+// Scratch of a tick; sized once.
+struct LegMotion {
+  using Columns = Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, most_leg_joints>;
+  using Rows = Eigen::Matrix<double, Eigen::Dynamic, 3, 0, most_leg_joints, 3>;
+  int joints = 0;
+  std::array<int, most_leg_joints> velocity{};  // their places in v
+  Vec3 p, v;                                    // of the foot's centre
+  Vec3 a0;                         // its acceleration at no acceleration of the coordinates
+  Vec3 wanted;                     // its acceleration
+  Eigen::Matrix<double, 3, 6> Jb;  // by the trunk's velocities
+  Columns Jl;                      // by the leg's
+  Rows inverse;                    // damped, of Jl
+  bool touches = false, stands = false;
+};
+struct LocomotionWork {
+  explicit LocomotionWork(const Model& model) : work(model) {}
+  Workspace work;
+  std::array<LegMotion, leg_count> legs;
+  ConeProgram program;
+  ConeProgram::Vector f;
+};
+
+// Renews the torques of the memory where a tick is due at the time t of the state.
+void control(const Model& model, const Locomotion& locomotion, const State& state, double* memory,
+             std::optional<LocomotionWork>& scratch);
+
+}  // namespace saltus
