@@ -2,7 +2,7 @@
 // and on a slope of 15 degrees (the paper: 750 um a minute, vertical). Ten minutes with
 // SALTUS_SOAK=1, else one, with the same bounds. Before that it has 20 s to come to rest: its sway
 // decays within seconds, and while the feet roll their contact points move with the scheme's error,
-// of first order in dt.
+// of first order in dt. And copies of the trotting robot on several threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/moreau.h"
+#include "saltus/integrators/rollout.h"
 #include "saltus/io/scene.h"
 #include "saltus/lie/so3.h"
 
@@ -101,6 +102,44 @@ TEST_P(Standing, NeitherSinksNorCreeps) {
   EXPECT_LT(system.start.v.norm(), 1e-3);  // and it stands
   const SE3& trunk = kinematics.X[0];
   EXPECT_GT(feet.normal.dot(trunk.r - feet.on_ground), 0.33);
+}
+
+// Copies that start a little elsewhere, on several threads and one by one; and again from where
+// they were half-way, with workspaces that have seen nothing.
+TEST(Rollout, TakesTheBitsOfSingleRuns) {
+  const Scene scene = load_scene(scenes + "trot.yaml", {"time.step=2.5 ms"});
+  const System system = build_system(scene);
+  const Model& m = system.model;
+  constexpr int copies = 6, steps = 600;
+  std::vector<State> starts(copies, system.start);
+  for (int i = 0; i < copies; ++i) {
+    starts[i].q[2] += 3e-4 * i;
+    starts[i].v[1] = 0.02 * i;
+  }
+  const auto roll = [&](std::vector<State> states, int count, int threads) {
+    RolloutPlan plan;
+    plan.steps = plan.every = count;
+    plan.threads = threads;
+    std::vector<double> q(copies * 2 * m.nq), v(copies * 2 * m.nv);
+    const auto reports =
+        rollout(m, system.actuation, states, scene.integrator, plan, q.data(), v.data());
+    for (const RolloutReport& r : reports) EXPECT_TRUE(r.steps == count && r.unconverged == 0);
+    for (int i = 0; i < copies; ++i)
+      EXPECT_TRUE(Eigen::Map<Vec>(q.data() + (2 * i + 1) * m.nq, m.nq) == states[i].q);
+    return states;
+  };
+  const std::vector<State> ends = roll(starts, steps, 1);
+  EXPECT_TRUE(ends == roll(starts, steps, 2));
+  EXPECT_TRUE(ends == roll(starts, steps, 5));
+  EXPECT_TRUE(ends == roll(roll(starts, steps / 2, 2), steps / 2, 2));
+  for (int i = 0; i < copies; ++i) {
+    StepWorkspace work(m);
+    State one = starts[i];
+    for (int k = 0; k < steps; ++k)
+      ASSERT_TRUE(step(m, system.actuation, one, work, scene.integrator).solve().converged);
+    EXPECT_TRUE(one == ends[i]);
+  }
+  EXPECT_FALSE(ends[0] == ends[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Quadruped, Standing, ::testing::Values("stand.yaml", "slope.yaml"));

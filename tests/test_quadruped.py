@@ -75,10 +75,10 @@ def test_random_falls(falls, soak):
     assert worst["penetration_measured"] <= 1e-6
     # Energy comes from motors, and what the ledger calls integrator and correction; all the rest
     # takes. In one step a sticking contact of a body that turns may give a little: its rate at the
-    # start is O(dt omega^2 r), 0.02 m/s at 6 rad/s, and its impulse up to 1 N s, half of the product
-    # 10 mJ; a push is worth 100 J.
+    # start is O(dt omega^2 r), 0.2 m/s for a leg that is flung at 20 rad/s, and its impulse up to
+    # 1 N s: half of the product is 0.1 J (seen: 2 mJ in 50 falls, 40 mJ in 1000); a push is worth 100 J.
     assert worst["net_gain"] < 0
-    assert max(worst["gain"], worst["impact_gain"]) < 2e-2
+    assert max(worst["gain"], worst["impact_gain"]) < 0.1
     assert worst["ledger"] < 1e-9
 
 
