@@ -218,8 +218,8 @@ def test_a_fall_is_named(run, scenes):
     assert "the robot fell at t = 3." in done.out, done.out
 
 
-def test_it_does_not_fall_up(summary):
-    """With its motors weak it gives way, and says so."""
+def test_weak_motors_are_named(summary):
+    """They reach their limits, or the robot falls; the summary says which."""
     told = summary("p2/trot-controlled", "locomotion.limit=16",
                    "locomotion.velocity.forward=1.5", "time.end=6")["locomotion"]
     if told["fell"] is None:

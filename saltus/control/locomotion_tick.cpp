@@ -200,7 +200,7 @@ struct Tick {
 
   // Between the commanded path and the middle of the legs that will stand.
   [[nodiscard]] Vec2 aim() const {
-    const Vec2 path = Planar2(memory + at::path);
+    const Planar2 path(memory + at::path);
     if (gait.sway == 0) return path;
     Vec2 middle = Vec2::Zero();
     double sum = 0;

@@ -139,6 +139,7 @@ struct Search {
   [[nodiscard]] std::array<Leg, leg_count> by_place(int root, std::vector<Leg> legs) const {
     if (legs.size() != leg_count) {
       std::vector<std::string> names;
+      names.reserve(legs.size());
       for (const Leg& l : legs) names.push_back(model.shapes[l.foot].name);
       throw error("", fmt::format("expected four legs, chains of joints from the trunk '{}' to a "
                                   "shape that is the foot; it has {}{}{}",
