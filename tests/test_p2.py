@@ -115,7 +115,7 @@ def test_table1(table):
         assert r["realtime_factor"] == pytest.approx(r["evaluations_per_s"] * step)
         assert sum(r["stages_us"].values()) == pytest.approx(r["step_us"])
         # One coordinate set, one motion: 1e-6 m/s for 0.8 s, a few contacts (table1.h).
-        assert r["off_m"] < 5e-6, name
+        assert r["off_m"] < 2e-6, name
     assert rows["Cm"]["paper"]["evaluations_per_s"] == 8900
     # Iterating on many joints costs far more than a factor of them (P2, "computation effort").
     assert rows["HMJP"]["iterations"] > 5 * rows["HMJD"]["iterations"]
@@ -127,7 +127,11 @@ def test_fig5(table):
     # The paper's figure: 27 kg on two feet. What all feet bear in the mean is the weight, but for
     # the change of momentum over four cycles (the trunk bounces at up to 0.2 m/s: 2 %).
     assert table["sinking_m"]["mean"] == pytest.approx(4.4e-3, rel=0.05)
-    assert f["difference_N"] < 0.05 * f["mean_force_N"]
+    # With the paper's parameters the robot stands 4 mm lower and lags: some per cent. The difference
+    # vanishes with the compliance, and with a hundredth of it the forces coincide.
+    assert f["difference_N"] < 0.1 * f["mean_force_N"]
+    off = [s["difference_N"] / s["mean_force_N"] for s in table["towards_hard"]]
+    assert off[0] > 2 * off[1] > 4 * off[2] and off[2] < 0.01, off
 
 
 def test_fig6(table):

@@ -95,7 +95,20 @@ void force_section(Page& page) {
                f.difference, std::nan(""), "", 0, "N"},
               {"of", f.mean_force, std::nan(""), "", 0, "N"}},
              "saltus bench table1");
-  page.judge(f.difference < 0.05 * f.mean_force);
+  page.judge(f.difference < 0.1 * f.mean_force);
+  page.text(
+      "With its own parameters the compliant robot stands 4 mm lower and lags, so its force is "
+      "some "
+      "per cent off. It tends to the hard one as the ground gets stiffer:");
+  std::vector<Row> rows;
+  const std::vector<Stiffness> stiffer = towards_hard();
+  for (const Stiffness& s : stiffer)
+    rows.push_back({fmt::format("{:g}", s.stiffness), fmt::format("{:g}", s.damping),
+                    fmt::format("{:g}", 1e3 * s.dt), fmt::format("{:.2f}", s.difference),
+                    fmt::format("{:.2f} %", 100 * s.difference / s.mean_force)});
+  page.judge(stiffer.back().difference < 0.01 * stiffer.back().mean_force);
+  page.grid({"c_N = c_T [N/m]", "d_N = d_T [N s/m]", "dt [ms]", "off the hard force, mean [N]", ""},
+            rows, "saltus bench table1");
 }
 
 void alpha_section(Page& page) {
