@@ -2,6 +2,7 @@
 // scenes/p2/trot.yaml; a configuration is a list of --set.
 #pragma once
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -112,9 +113,14 @@ struct Sinking {
 // Trunk positions of the sets at t_trot = 0.8 s, against minimal coordinates [m], and observed
 // orders.
 struct SetDifference {
-  double dt = 0, extended = 0, maximal = 0, order_extended = 0, order_maximal = 0;
+  double dt = 0, extended = 0, maximal = 0;
+  double order_extended = std::nan(""), order_maximal = std::nan("");  // against the step before
 };
 [[nodiscard]] std::vector<SetDifference> across_sets();
+// The least-squares slope of log difference over log dt: single ratios scatter with where in a step
+// feet touch down.
+[[nodiscard]] double fitted_order(const std::vector<SetDifference>& all,
+                                  double SetDifference::*which);
 
 // How far a foot moves in a minute of standing [m].
 struct Standing {
@@ -122,7 +128,7 @@ struct Standing {
 };
 [[nodiscard]] Standing standing_minute();
 
-// Of the left fore foot from the trot's start on [N]; infinite where the run diverges.
+// Of the left fore foot from the trot's start on [N]; infinite where it does not stay on its feet.
 [[nodiscard]] double largest_force(const std::vector<std::string>& settings);
 
 [[nodiscard]] const char* stage_name(StepStage stage);

@@ -91,8 +91,8 @@ Fig5 figure_5() {
   Fig5 f;
   const Configuration &hard = configuration("HmJ"), &soft = configuration("Cm");
   f.hard = force_series("hard", settings(hard));
-  f.soft = force_series("compliant, d = 50 N s/m", settings(soft));
-  f.damped = force_series("compliant, d = 500 N s/m", settings(soft, compliant_step / 4, 500));
+  f.soft = force_series("compliant, d = 50", settings(soft));
+  f.damped = force_series("d = 500", settings(soft, compliant_step / 4, 500));
   f.transient = transient;
   const Gap gap = gap_between(f.hard, f.damped);
   f.difference = gap.difference;
