@@ -24,11 +24,12 @@ def trot(run, *settings, end=None):
 SETS = {"minimal": 18, "as-marked": 38, "maximal": 78}
 
 
+STEPS = (2e-3, 1e-3, 5e-4, 2.5e-4)
+
+
 @pytest.fixture(scope="module")
 def by_set(run):
-    """Trunk at t_trot = 0.8 s: the metrics of the scene without its probe times are for 1.8 s."""
-    return {(c, dt): trot(run, f"coordinates={c}", f"time.step={dt}")
-            for c in SETS for dt in (4e-3, 2e-3, 1e-3)}
+    return {(c, dt): trot(run, f"coordinates={c}", f"time.step={dt}") for c in SETS for dt in STEPS}
 
 
 def place(summary):
@@ -44,13 +45,12 @@ def test_joints_stay_closed(by_set):
 
 def test_sets_converge_to_each_other(by_set):
     for c in ("as-marked", "maximal"):
-        off = [math.dist(place(by_set[c, dt]), place(by_set["minimal", dt]))
-               for dt in (4e-3, 2e-3, 1e-3)]
-        orders = [math.log2(a / b) for a, b in zip(off, off[1:])]
-        print(f"{c} - minimal [m]: {off}, orders {orders}")
-        assert off[2] < 1e-3  # within the error of the step itself (VERIFY.md: 4e-4 at 1 ms)
-        # First order or better in the mean; single ratios scatter with the steps of touch-down.
-        assert sum(orders) / 2 > 0.8
+        off = [math.dist(place(by_set[c, dt]), place(by_set["minimal", dt])) for dt in STEPS]
+        # Least squares: single ratios scatter with where in a step feet touch down.
+        slope = (3 * math.log2(off[0] / off[3]) + math.log2(off[1] / off[2])) / 10
+        print(f"{c} - minimal at t_trot = 0.8 s [m]: {off}, order {slope:.2f}")
+        assert off[1] < 1e-3  # within the error of the step itself (VERIFY.md: 4e-4 at 1 ms)
+        assert slope > 0.9  # first order
 
 
 def test_compliant_robot_sinks_by_its_weight(run):
@@ -115,7 +115,7 @@ def test_table1(table):
         assert r["realtime_factor"] == pytest.approx(r["evaluations_per_s"] * step)
         assert sum(r["stages_us"].values()) == pytest.approx(r["step_us"])
         # One coordinate set, one motion: 1e-6 m/s for 0.8 s, a few contacts (table1.h).
-        assert r["off_m"] < 5e-6, name
+        assert r["off_m"] < 2e-6, name
     assert rows["Cm"]["paper"]["evaluations_per_s"] == 8900
     # Iterating on many joints costs far more than a factor of them (P2, "computation effort").
     assert rows["HMJP"]["iterations"] > 5 * rows["HMJD"]["iterations"]
@@ -127,7 +127,11 @@ def test_fig5(table):
     # The paper's figure: 27 kg on two feet. What all feet bear in the mean is the weight, but for
     # the change of momentum over four cycles (the trunk bounces at up to 0.2 m/s: 2 %).
     assert table["sinking_m"]["mean"] == pytest.approx(4.4e-3, rel=0.05)
-    assert f["difference_N"] < 0.05 * f["mean_force_N"]
+    # With the paper's parameters the robot stands 4 mm lower and lags: some per cent. The difference
+    # vanishes with the compliance, and with a hundredth of it the forces coincide.
+    assert f["difference_N"] < 0.1 * f["mean_force_N"]
+    off = [s["difference_N"] / s["mean_force_N"] for s in table["towards_hard"]]
+    assert off[0] > 2 * off[1] > 4 * off[2] and off[2] < 0.01, off
 
 
 def test_fig6(table):

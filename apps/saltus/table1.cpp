@@ -46,10 +46,12 @@ const Configuration& configuration(const std::string& name) {
   return *at;
 }
 
-std::vector<std::string> settings(const Configuration& c, double dt, double damping) {
+std::vector<std::string> settings(const Configuration& c, double dt, double damping,
+                                  double stiffness) {
   if (dt == 0) dt = c.hard ? hard_step : compliant_step;
   const std::string soft =
-      c.hard ? "" : fmt::format(", compliant: {{stiffness: 30000, damping: {:g}}}", damping);
+      c.hard ? ""
+             : fmt::format(", compliant: {{stiffness: {:g}, damping: {:g}}}", stiffness, damping);
   std::vector<std::string> all{
       fmt::format("coordinates={}", c.coordinates), fmt::format("time.step={:g}", dt),
       // At every foot and joint, as P2 has them.

@@ -2,6 +2,7 @@
 // scenes/p2/trot.yaml; a configuration is a list of --set.
 #pragma once
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,10 @@ inline constexpr double gait_period = 0.8, trot_start = 1.0;  // [s] of scenes/p
 // The trot has its full amplitude from here on.
 inline constexpr double full_trot = trot_start + gait_period;
 
-// The --set of a configuration, with another step or damping [N s/m] of the compliant contact.
+// The --set of a configuration, with another step, damping [N s/m] or stiffness [N/m] of the
+// contact.
 [[nodiscard]] std::vector<std::string> settings(const Configuration& c, double dt = 0,
-                                                double damping = 50);
+                                                double damping = 50, double stiffness = 3e4);
 [[nodiscard]] std::string command_of(const std::vector<std::string>& settings);
 
 // The trotting robot, step by step.
@@ -69,7 +71,7 @@ struct Timing {
   std::array<Spread, static_cast<std::size_t>(StepStage::count)> stages;
 };
 // Within a set: the tolerance of 1e-6 m/s acts for a cycle of 0.8 s; a few contacts may add up [m].
-inline constexpr double agreement = 5e-6;
+inline constexpr double agreement = 2e-6;
 // One gait cycle of full amplitude, `repetitions` times over.
 [[nodiscard]] Timing time_configuration(const Configuration& c, int repetitions);
 
@@ -93,6 +95,13 @@ struct Fig5 {
   double mean_force = 0;           // hard, there [N]
 };
 [[nodiscard]] Fig5 figure_5();
+// The compliant force tends to the hard one: how far it is off in that stance, the hard one at 0.1
+// ms.
+struct Stiffness {
+  double stiffness = 0, damping = 0, dt = 0;  // [N/m], [N s/m], [s]
+  double difference = 0, mean_force = 0;      // in the mean [N]
+};
+[[nodiscard]] std::vector<Stiffness> towards_hard();
 
 // Depths of all feet in the mean over four gait cycles of the compliant robot, half of the sum: two
 // feet carry the trotting robot.
@@ -104,9 +113,14 @@ struct Sinking {
 // Trunk positions of the sets at t_trot = 0.8 s, against minimal coordinates [m], and observed
 // orders.
 struct SetDifference {
-  double dt = 0, extended = 0, maximal = 0, order_extended = 0, order_maximal = 0;
+  double dt = 0, extended = 0, maximal = 0;
+  double order_extended = std::nan(""), order_maximal = std::nan("");  // against the step before
 };
 [[nodiscard]] std::vector<SetDifference> across_sets();
+// The least-squares slope of log difference over log dt: single ratios scatter with where in a step
+// feet touch down.
+[[nodiscard]] double fitted_order(const std::vector<SetDifference>& all,
+                                  double SetDifference::*which);
 
 // How far a foot moves in a minute of standing [m].
 struct Standing {
@@ -114,7 +128,7 @@ struct Standing {
 };
 [[nodiscard]] Standing standing_minute();
 
-// Of the left fore foot from the trot's start on [N]; infinite where the run diverges.
+// Of the left fore foot from the trot's start on [N]; infinite where it does not stay on its feet.
 [[nodiscard]] double largest_force(const std::vector<std::string>& settings);
 
 [[nodiscard]] const char* stage_name(StepStage stage);

@@ -50,6 +50,12 @@ void table_section(Page& page, const Timed& all) {
   page.text(
       "The paper's Cm line does not fit itself: 8900/s at 1.25 ms is 11.1 times real time, printed "
       "11.5.");
+  page.text(
+      "Two lines are slower than the paper's, HMJP and HMSP: thousands of iterations go into the "
+      "impulses (Fig. 7). The residual is taken down to 1e-6 m/s of true velocity, while the paper "
+      "stops when impulses hardly change; implicit motors and dampers are twelve more rows that "
+      "couple the joints; and an iteration here works on a dense G of 84 rows. A direct factor of "
+      "the joints (D) is the way to use maximal coordinates, as the paper says.");
 }
 
 Curve force_curve(const ForceSeries& s, const char* colour, const char* dash) {
@@ -62,22 +68,19 @@ void force_section(Page& page) {
                "leads to oscillations; ten times as much damps them out rapidly, but impacts "
                "generate higher forces and the step has to be a quarter.");
   const Fig5 f = figure_5();
-  Plot p = plot_over_time("Fig. 5: contact force", "normal force [N]", "t [s]");
+  Plot p = plot_over_time("Fig. 5: force", "normal force [N]", "t since the trot's start [s]");
   p.curves.push_back(force_curve(f.soft, "#1f6feb", ""));
   p.curves.push_back(force_curve(f.damped, "#1a7f37", "7 4"));
   p.curves.push_back(force_curve(f.hard, "#cf222e", ""));
-  p.y_max = 400;
-  p.y_min = -10;
   const auto peak = [](const ForceSeries& s) {
     return *std::max_element(s.force.begin(), s.force.end());
   };
-  page.plot(
-      p,
-      fmt::format("Cut at 400 N; the peaks of touch-down are {:.0f} N (hard: the impulse over "
-                  "one step), {:.0f} N (d = 50) and {:.0f} N (d = 500).",
-                  peak(f.hard), peak(f.soft), peak(f.damped)),
-      command_of(settings(configuration("Cm"))));
-  Plot d = plot_over_time("Fig. 5, continued: depth of the foot", "depth [mm]", "t [s]");
+  page.plot(p,
+            fmt::format("The largest forces of this cycle: {:.0f} N (hard: the impulse over "
+                        "one step), {:.0f} N (d = 50) and {:.0f} N (d = 500 N s/m).",
+                        peak(f.hard), peak(f.soft), peak(f.damped)),
+            command_of(settings(configuration("Cm"))));
+  Plot d = plot_over_time("Fig. 5: depth", "depth [mm]", "t since the trot's start [s]");
   d.height = 240;
   for (const auto& [s, colour] : {std::pair{&f.soft, "#1f6feb"}, {&f.damped, "#1a7f37"}}) {
     std::vector<double> mm;
@@ -95,7 +98,20 @@ void force_section(Page& page) {
                f.difference, std::nan(""), "", 0, "N"},
               {"of", f.mean_force, std::nan(""), "", 0, "N"}},
              "saltus bench table1");
-  page.judge(f.difference < 0.05 * f.mean_force);
+  page.judge(f.difference < 0.1 * f.mean_force);
+  page.text(
+      "With its own parameters the compliant robot stands 4 mm lower and lags, so its force is "
+      "some "
+      "per cent off. It tends to the hard one as the ground gets stiffer:");
+  std::vector<Row> rows;
+  const std::vector<Stiffness> stiffer = towards_hard();
+  for (const Stiffness& s : stiffer)
+    rows.push_back({fmt::format("{:g}", s.stiffness), fmt::format("{:g}", s.damping),
+                    fmt::format("{:g}", 1e3 * s.dt), fmt::format("{:.2f}", s.difference),
+                    fmt::format("{:.2f} %", 100 * s.difference / s.mean_force)});
+  page.judge(stiffer.back().difference < 0.01 * stiffer.back().mean_force);
+  page.grid({"c_N = c_T [N/m]", "d_N = d_T [N s/m]", "dt [ms]", "off the hard force, mean [N]", ""},
+            rows, "saltus bench table1");
 }
 
 void alpha_section(Page& page) {
@@ -148,7 +164,7 @@ void time_section(Page& page, const Timed& all) {
   constexpr const char* fills[] = {"#1f6feb", "#8250df", "#d29922",
                                    "#1a7f37", "#cf222e", "#8b949e"};
   Plot p;
-  p.title = "Fig. 7: microseconds of a step";
+  p.title = "Fig. 7";
   p.y_label = "time [us]";
   p.x_label = "configuration";
   std::vector<double> totals;
@@ -166,12 +182,11 @@ void time_section(Page& page, const Timed& all) {
       p.boxes.push_back({x - 0.35, y, x + 0.35, next, fills[k]});
       y = next;
     }
-    p.labels.push_back({x, std::min(y, p.y_max * 0.9) + 0.04 * p.y_max,
-                        fmt::format("{} {:.0f}", all[i].first.name, y)});
+    p.labels.push_back({x, std::min(y, p.y_max * 0.9) + 0.04 * p.y_max, all[i].first.name});
   }
   for (std::size_t k = 0; k < all[0].second.stages.size(); ++k)
     p.curves.push_back({stage_name(static_cast<StepStage>(k)), {}, fills[k], ""});
-  page.plot(p, "Above each bar its name and total; bars that leave the picture are slower.", "");
+  page.plot(p, "Bars that leave the picture are slower: totals are in the table.", "");
   std::vector<Row> rows;
   for (const auto& [c, t] : all) {
     Row row{c.name, fmt::format("{:.1f} ({:.1f})", 1e6 * t.total.mean, 1e6 * t.total.deviation)};
@@ -207,11 +222,14 @@ void agreement_section(Page& page, const Timed& all) {
   std::vector<Row> by_step;
   for (const SetDifference& d : across)
     by_step.push_back({fmt::format("{:g}", 1e3 * d.dt), fmt::format("{:.2e}", d.extended),
-                       d.order_extended > 0 ? fmt::format("{:.2f}", d.order_extended) : "",
+                       !std::isnan(d.order_extended) ? fmt::format("{:.2f}", d.order_extended) : "",
                        fmt::format("{:.2e}", d.maximal),
-                       d.order_maximal > 0 ? fmt::format("{:.2f}", d.order_maximal) : ""});
-  page.judge(across.back().extended < across.front().extended / 4 &&
-             across.back().maximal < across.front().maximal / 4);
+                       !std::isnan(d.order_maximal) ? fmt::format("{:.2f}", d.order_maximal) : ""});
+  const double extended = fitted_order(across, &SetDifference::extended),
+               maximal = fitted_order(across, &SetDifference::maximal);
+  page.judge(extended > 0.9 && maximal > 0.9);
+  by_step.push_back(
+      {"all, fitted", "", fmt::format("{:.2f}", extended), "", fmt::format("{:.2f}", maximal)});
   page.grid({"dt [ms]", "extended - minimal [m]", "order", "maximal - minimal [m]", "order"},
             by_step,
             "saltus run scenes/p2/trot.yaml --set coordinates=maximal --set time.step=1e-3");
@@ -245,7 +263,7 @@ void damping_section(Page& page) {
       const double dt = compliant_step / parts;
       const double highest = largest_force(settings(configuration("Cm"), dt, damping));
       rows.push_back({fmt::format("{:g}", damping), fmt::format("{:g}", 1e3 * dt),
-                      std::isfinite(highest) ? fmt::format("{:.0f}", highest) : "diverges"});
+                      std::isfinite(highest) ? fmt::format("{:.0f}", highest) : "unstable"});
     }
   page.grid({"d_N = d_T [N s/m]", "dt [ms]", "largest normal force of a foot in trot [N]"}, rows,
             "");
