@@ -157,10 +157,13 @@ void alpha_section(Page& page) {
 }
 
 void time_section(Page& page, const Timed& all) {
-  page.section("Fig. 7: time of one step",
-               "Mean over a gait cycle, with a clock between the stages (timed_step; step() itself "
-               "has none). 'G' holds the Delassus matrix, the factor of the joints' part and their "
-               "share of the mean velocity; 'end' the ledger and the correction of positions.");
+  page.section(
+      "Fig. 7: time of one step",
+      "Mean over a gait cycle, with a clock between the stages (timed_step; step() itself "
+      "has none). 'G' holds the Delassus matrix, the factor of the joints' part and their "
+      "share of the mean velocity; 'end' the ledger and the correction of positions. All are "
+      "of the general step: for 'default' step() takes a shorter way through small trees, "
+      "whose speed Table 1 has.");
   constexpr const char* fills[] = {"#1f6feb", "#8250df", "#d29922",
                                    "#1a7f37", "#cf222e", "#8b949e"};
   Plot p;
