@@ -87,10 +87,10 @@ double largest_force(const std::vector<std::string>& settings) {
     while (trot.state.t < full_trot + 2 * gait_period) {
       trot.run_to(trot.state.t + trot.options.dt);
       most = std::max(most, trot.force());
-      if (std::abs(trot.trunk().z() - 0.33) > 0.2) return infinity;  // thrown off its feet
+      if (!(std::abs(trot.trunk().z() - 0.33) < 0.1)) return infinity;  // thrown off its feet
     }
   } catch (const std::runtime_error&) { return infinity; }
-  return most;
+  return most > 0 ? most : infinity;  // the foot never came down again
 }
 
 }  // namespace saltus::cli
