@@ -18,8 +18,8 @@
 #else
 #define SALTUS_COUNTS 1
 static std::atomic<long> allocations{0};
-extern "C" void* __libc_malloc(std::size_t);
-extern "C" void* malloc(std::size_t n) {  // NOLINT
+extern "C" void* __libc_malloc(std::size_t);  // NOLINT
+extern "C" void* malloc(std::size_t n) {      // NOLINT
   ++allocations;
   return __libc_malloc(n);
 }

@@ -105,6 +105,7 @@ void force_section(Page& page) {
       "per cent off. It tends to the hard one as the ground gets stiffer:");
   std::vector<Row> rows;
   const std::vector<Stiffness> stiffer = towards_hard();
+  rows.reserve(stiffer.size());
   for (const Stiffness& s : stiffer)
     rows.push_back({fmt::format("{:g}", s.stiffness), fmt::format("{:g}", s.damping),
                     fmt::format("{:g}", 1e3 * s.dt), fmt::format("{:.2f}", s.difference),
@@ -223,6 +224,7 @@ void agreement_section(Page& page, const Timed& all) {
       "t_trot = 0.8 s):");
   const std::vector<SetDifference> across = across_sets();
   std::vector<Row> by_step;
+  by_step.reserve(across.size() + 1);
   for (const SetDifference& d : across)
     by_step.push_back({fmt::format("{:g}", 1e3 * d.dt), fmt::format("{:.2e}", d.extended),
                        !std::isnan(d.order_extended) ? fmt::format("{:.2f}", d.order_extended) : "",
@@ -290,6 +292,7 @@ std::string p2_page(const std::string&, int& misses) {
   drift_section(page, all);
   damping_section(page);
   page.section("What differs from the paper", "");
+  // Items of several lines each. NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
   page.list(
       {"The robot: masses and inertias of StarlETH are not printed; 27 kg of uniform boxes "
        "(VERIFY.md). So limits of alpha and iterations differ.",
