@@ -292,7 +292,7 @@ std::string p2_page(const std::string&, int& misses) {
   drift_section(page, all);
   damping_section(page);
   page.section("What differs from the paper", "");
-  // Items of several lines each. NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
+  // NOLINTBEGIN(bugprone-suspicious-missing-comma): items of several lines each
   page.list(
       {"The robot: masses and inertias of StarlETH are not printed; 27 kg of uniform boxes "
        "(VERIFY.md). So limits of alpha and iterations differ.",
@@ -305,6 +305,7 @@ std::string p2_page(const std::string&, int& misses) {
        "Algorithm 1: in slip the force is renewed in every step, and sticking begins where the "
        "slip comes to rest or turns over; (6), (18), (19) corrected (ERRATA.md).",
        "Times of the paper are of another machine, eleven years older."});
+  // NOLINTEND(bugprone-suspicious-missing-comma)
   misses = page.misses();
   return page.html();
 }
