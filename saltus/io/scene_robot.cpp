@@ -308,7 +308,11 @@ void add_robots(const std::vector<RobotScene>& robots, Scene& scene) {
   for (const RobotScene& r : robots) {
     if (r.file.empty()) throw scene.document->error(r.path + ".file", "expected a file");
     const std::filesystem::path file(r.file);
-    const Robot robot = load_robot((file.is_absolute() ? file : folder / file).string(), r.options);
+    const std::string path = (file.is_absolute() ? file : folder / file).string();
+    if (std::error_code failed; !std::filesystem::exists(path, failed))  // the scene's mistake
+      throw scene.document->error(r.path + ".file",
+                                  path + ": cannot read: No such file or directory");
+    const Robot robot = load_robot(path, r.options);
     try {
       add_robot(scene, robot, r.use);
     } catch (const InputError& e) {
