@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 
 namespace saltus {
@@ -19,17 +20,15 @@ constexpr int most_corrections = 8;
 
 bool is_limit(const BlockSlot& s) { return s.kind == BlockKind::joint_limit; }
 
-// Of a coordinate in the tree.
-double limit_gap(const Model& m, const BlockSlot& s, const Vec& q) {
-  const Coordinate& c = m.coordinates[s.index];
-  return s.feature == 1 ? c.dof.upper - q[c.q_index] : q[c.q_index] - c.dof.lower;
+double limit_gap(const Stepper& k, const BlockSlot& s, const Vec& q) {
+  return slot_gap(k.m, k.w.work, q, k.s.turns, s);
 }
 
-std::vector<Contact>::const_iterator find_key(const std::vector<Contact>& sorted,
-                                              const ContactKey& key) {
-  const auto at = std::lower_bound(sorted.begin(), sorted.end(), key,
-                                   [](const Contact& x, const ContactKey& k) { return x.key < k; });
-  return at != sorted.end() && at->key == key ? at : sorted.end();
+// Of a motor with a torque limit: what it gives if it stays below.
+double limited_impulse(const Stepper& k, const BlockSlot& s) {
+  const CoordinateTerms& c = k.w.terms[s.index];
+  const double rate = k.w.v_E[k.m.coordinates[s.index].v_index];
+  return c.limited.start - c.limited.gain * (rate - c.rate);
 }
 
 }  // namespace
@@ -132,7 +131,7 @@ bool CompactStep::joints(Stepper& k) {
   StepWorkspace& w = k.w;
   for (const BlockSlot& s : k.m.slots) {
     if (is_limit(s)) {
-      if (limit_gap(k.m, s, w.q_M) <= 0 || k.s.Lambda[s.row] > 0) return false;
+      if (limit_gap(k, s, w.q_M) <= 0 || k.s.Lambda[s.row] > 0) return false;
       continue;
     }
     const Impedance& z = w.terms[s.index].limited;
@@ -210,8 +209,7 @@ bool CompactStep::within_limits(const Stepper& k) const {
     if (is_limit(s)) continue;
     const Impedance& z = w.terms[s.index].limited;
     if (!(z.gain > 0)) continue;
-    const double impulse =
-        z.start - z.gain * (w.v_E[k.m.coordinates[s.index].v_index] - w.terms[s.index].rate);
+    const double impulse = limited_impulse(k, s);
     if (!(impulse > z.lower && impulse < z.upper)) return false;
   }
   return first_diverged(k.m, w.v_E, k.o.dt) < 0;
@@ -243,7 +241,7 @@ void CompactStep::keep_impulses(Stepper& k, EnergyTerms& e) {
     kept.mode = c.mode = static_cast<unsigned char>(mode);
     for (int i = 0; i < block.rows; ++i) kept.Lambda[i] = c.Lambda[i] = Lambda[i];
     k.s.contacts.push_back(kept);
-    if (!(std::abs(rate[0]) < 1e-7)) continue;
+    if (!(std::abs(rate[0]) < k.resting_speed())) continue;
     const bool sticks = block.rows >= 3 && mode == Mode::stick;
     w.projection.held.push_back({c.key, sticks});
     held_at_[b] = sticks ? 3 : 1;
@@ -257,10 +255,9 @@ void CompactStep::motors_within(Stepper& k, EnergyTerms& e) const {
     const BlockSlot& s = k.m.slots[i];
     if (is_limit(s)) continue;
     const CoordinateTerms& c = k.w.terms[s.index];
-    const Impedance& z = c.limited;
-    if (!(z.gain > 0)) continue;
+    if (!(c.limited.gain > 0)) continue;
     const double rate = k.w.v_E[k.m.coordinates[s.index].v_index];
-    const double impulse = z.start - z.gain * (rate - c.rate);
+    const double impulse = limited_impulse(k, s);
     k.s.Lambda[s.row] = impulse;
     k.s.mode[i] = static_cast<unsigned char>(Mode::stick);
     e.motors += impulse * 0.5 * (c.rate + rate);
@@ -309,7 +306,7 @@ CompactStep::Excess CompactStep::measure(const Stepper& k) {
   }
   for (const BlockSlot& s : k.m.slots)
     if (is_limit(s))
-      if (const double miss = -limit_gap(k.m, s, k.s.q); miss > closed_gap) {
+      if (const double miss = -limit_gap(k, s, k.s.q); miss > closed_gap) {
         x.all = std::max(x.all, miss);
         x.only_held = false;
       }
@@ -334,7 +331,7 @@ void CompactStep::project(Stepper& k, StepReport& report) {
   }
   p.penetration = now.penetration;
   p.deepest = now.deepest;
-  let_go(k);
+  k.let_go(end_);
 }
 
 // Gaps of the held contacts at the end, and their rows there; false if one is out of sight.
@@ -345,8 +342,8 @@ bool CompactStep::held_gaps(const Stepper& k) {
     if (held_at_[b] == 0) continue;
     const CompactBlock& block = contacts_.blocks[b];
     const ContactKey& key = k.w.assembly.contacts[block.contact].key;
-    const auto at = find_key(end_, key);
-    if (at == end_.end()) return false;
+    const Contact* at = find_contact(end_, key);
+    if (!at) return false;
     gap_[block.row] = at->point.gap;
     const bool b_moves = block.sign > 0;
     normals_.push_back({block.row, block.link, b_moves ? at->point.on_b : at->point.on_a,
@@ -375,15 +372,6 @@ bool CompactStep::correct(Stepper& k, Excess& now, ProjectionReport& p) {
     if (!now.only_held || !(now.all < 0.5 * before)) return false;
   }
   return now.all <= closed_gap;
-}
-
-// As Stepper::let_go, by the contacts at the end.
-void CompactStep::let_go(Stepper& k) {
-  const double open = 1e-5 * k.m.length_scale;
-  std::erase_if(k.s.contacts, [&](const ContactImpulse& c) {
-    const auto at = find_key(end_, c.key);
-    return at == end_.end() || at->point.gap > open;
-  });
 }
 
 }  // namespace saltus

@@ -49,7 +49,6 @@ class CompactStep {
   void project(Stepper& k, StepReport& report);
   [[nodiscard]] bool correct(Stepper& k, Excess& now, ProjectionReport& report);
   [[nodiscard]] bool held_gaps(const Stepper& k);
-  void let_go(Stepper& k);
 
   CompactTree tree_;
   CompactContacts contacts_;

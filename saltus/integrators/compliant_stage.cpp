@@ -49,10 +49,8 @@ void Stepper::compliant_forces() {
   for (const ContactImpulse& c : s.contacts) {  // what a contact that opens still holds
     const ContactLaw* law = compliant_law(m, c.key);
     if (!law || static_cast<Mode>(c.mode) != Mode::stick) continue;
-    const auto at =
-        std::lower_bound(found.begin(), found.end(), c.key,
-                         [](const Contact& x, const ContactKey& k) { return x.key < k; });
-    if (at != found.end() && at->key == c.key && at->point.gap < 0) continue;
+    const Contact* at = find_contact(found, c.key);
+    if (at && at->point.gap < 0) continue;
     const Vec3 stretch{c.Lambda[3], c.Lambda[4], c.Lambda[5]};
     terms.released += 0.5 * law->soft.tangential_stiffness * stretch.squaredNorm();
   }

@@ -177,14 +177,15 @@ void Stepper::capture(StepReport& report) {
   }
 }
 
+// Slower than the solver resolves is at rest; it leaves up to its tolerance, twice where two meet.
+double Stepper::resting_speed() const { return std::max(1e-7, 2 * options_of(o.solver).tolerance); }
+
 void Stepper::keep_impulses() {
   s.Lambda.setZero();
   std::fill(s.mode.begin(), s.mode.end(), static_cast<unsigned char>(Mode::open));
   s.contacts.clear();
   w.projection.held.clear();
-  // Slower than the solver resolves is at rest; it leaves up to its tolerance, twice where two
-  // meet.
-  const double at_rest = std::max(1e-7, 2 * options_of(o.solver).tolerance);
+  const double at_rest = resting_speed();
   for (std::size_t b = 0; b < w.assembly.blocks.size(); ++b) {
     const Block& k = w.assembly.blocks[b];
     const BlockSource& from = w.assembly.source[b];

@@ -120,19 +120,27 @@ void Stepper::mechanical_energy(EnergyTerms& e) {
   spring_lengths(m, w.work, w.elements.length_end);
 }
 
-// A loaded contact stays active until its impulse vanishes; but one that the correction could not
-// close is open, whatever it carried: of more contacts than freedom some impulses never vanish.
+const Contact* find_contact(const std::vector<Contact>& sorted, const ContactKey& key) {
+  const auto at = std::lower_bound(sorted.begin(), sorted.end(), key,
+                                   [](const Contact& x, const ContactKey& k) { return x.key < k; });
+  return at != sorted.end() && at->key == key ? &*at : nullptr;
+}
+
 void Stepper::let_go() {
   for (int i = 0; i < w.projection.islands.count(); ++i)  // a heap is corrected a part a step
     if (w.projection.problems[i].route == Route::sparse) return;
+  let_go(w.projection.assembly.contacts);
+}
+
+// A loaded contact stays active until its impulse vanishes; but one that the correction could not
+// close is open, whatever it carried: of more contacts than freedom some impulses never vanish.
+// `found`: the contacts at the end.
+void Stepper::let_go(const std::vector<Contact>& found) {
   const double open = 1e-5 * m.length_scale;
-  const std::vector<Contact>& found = w.projection.assembly.contacts;  // at the end, sorted by key
   std::erase_if(s.contacts, [&](const ContactImpulse& c) {
     if (m.has_compliant && compliant_law(m, c.key)) return false;  // open at a mid-point, it goes
-    const auto at =
-        std::lower_bound(found.begin(), found.end(), c.key,
-                         [](const Contact& x, const ContactKey& k) { return x.key < k; });
-    return at == found.end() || !(at->key == c.key) || at->point.gap > open;
+    const Contact* at = find_contact(found, c.key);
+    return !at || at->point.gap > open;
   });
 }
 

@@ -11,6 +11,10 @@ struct Instants {
 // The first velocity that is not finite or beyond all measure, or -1.
 [[nodiscard]] int first_diverged(const Model& model, VecIn v, double dt);
 
+// The contact of a key in a list that is sorted by key, or null.
+[[nodiscard]] const Contact* find_contact(const std::vector<Contact>& sorted,
+                                          const ContactKey& key);
+
 struct Stepper {
   const Model& m;
   const Actuation& act;
@@ -56,6 +60,7 @@ struct Stepper {
   void end_velocity();
   [[nodiscard]] bool slip_ends(int block) const;
   void capture(StepReport& report);
+  [[nodiscard]] double resting_speed() const;
   void keep_impulses();
 
   // step_impact.cpp
@@ -72,6 +77,7 @@ struct Stepper {
   void external_work(EnergyTerms& e);
   void mechanical_energy(EnergyTerms& e);
   void let_go();
+  void let_go(const std::vector<Contact>& found);
   void finish(StepReport& report);
 };
 
