@@ -10,20 +10,8 @@
 #include "saltus/base/error.h"
 #include "saltus/control/swing.h"
 #include "saltus/io/scene.h"
+#include "tests/support/allocations.h"
 #include "tests/support/simulate.h"
-
-// Every allocation is counted, as in step_test.cpp.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SALTUS_COUNTS 0
-#else
-#define SALTUS_COUNTS 1
-static std::atomic<long> allocations{0};
-extern "C" void* __libc_malloc(std::size_t);  // NOLINT
-extern "C" void* malloc(std::size_t n) {      // NOLINT
-  ++allocations;
-  return __libc_malloc(n);
-}
-#endif
 
 namespace saltus::test {
 namespace {
@@ -300,9 +288,9 @@ TEST(Controller, AllocatesNothing) {
 #if SALTUS_COUNTS
   Robot robot;
   robot.run(1500);  // every contact has been met
-  const long before = allocations;
+  const std::size_t before = allocations;
   robot.run(800);
-  EXPECT_EQ(allocations - before, 0);
+  EXPECT_EQ(allocations - before, 0U);
 #else
   GTEST_SKIP() << "the sanitizer owns malloc";
 #endif

@@ -11,20 +11,8 @@
 #include "saltus/lie/so3.h"
 #include "saltus/model/snake.h"
 #include "saltus/model/worm.h"
+#include "tests/support/allocations.h"
 #include "tests/support/simulate.h"
-
-namespace {
-std::size_t allocations = 0;
-}
-// Every allocation of the program is counted: Eigen's too, which calls malloc. A sanitizer has a
-// malloc of its own, so there the count stays out.
-#ifndef __SANITIZE_ADDRESS__
-extern "C" void* __libc_malloc(std::size_t);
-extern "C" void* malloc(std::size_t n) {  // NOLINT
-  ++allocations;
-  return __libc_malloc(n);
-}
-#endif
 
 namespace saltus::test {
 namespace {
@@ -460,8 +448,9 @@ TEST(Restart, ACopyOfTheStateIsACheckpoint) {
 // A ball, a box, a cylinder and an ellipsoid over bumps, with a friction map and a belt.
 Simulation rough_ground() {
   std::vector<double> heights;
-  for (int k = 0; k < 31 * 31; ++k)
-    heights.push_back(0.03 * std::sin(1.7 * (k % 31)) * std::cos(2.3 * (k / 31)));
+  for (int row = 0; row < 31; ++row)
+    for (int column = 0; column < 31; ++column)
+      heights.push_back(0.03 * std::sin(1.7 * column) * std::cos(2.3 * row));
   Surface surface;
   surface.velocity = Vec3(0.1, 0, 0);
   surface.friction = friction_map({2, 1, 0.5, 1, Vec2(-0.5, 0), {1, 0.5}});
