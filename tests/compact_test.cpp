@@ -164,6 +164,50 @@ TEST(CompactStep, OneStepFromTheSameState) {
   EXPECT_LT(worst_q, 2e-6);
 }
 
+// Dry friction in all joints, so large that in the trot they stick and slide by turns, and standing
+// all of them stick. Velocities are determined always, impulses where few joints stick: two legs on
+// the ground whose joints all do are a statically indeterminate arch. One step from the same state,
+// as above.
+TEST(CompactStep, DryFrictionOfJoints) {
+  Scene scene = load_scene(source("/scenes/p2/trot.yaml"), {});
+  for (BodyScene& b : scene.bodies)
+    for (JointDof& d : b.joint.dofs) d.friction = 0.5;
+  Twins t(scene);
+  const auto stick = static_cast<unsigned char>(Mode::stick);
+  double worst_v = 0, worst_Lambda = 0;
+  int sticks = 0, slides = 0, last_lean = 0, other_modes = 0, determined = 0;
+  while (t.lean.t < 2.6 - 1e-9) {
+    t.general = t.lean;
+    t.step();
+    if (HasFatalFailure()) return;
+    if (t.lean_steps == last_lean) continue;
+    last_lean = t.lean_steps;
+    worst_v = std::max(worst_v, (t.lean.v - t.general.v).cwiseAbs().maxCoeff());
+    int other = 0, stuck = 0;
+    for (std::size_t i = 0; i < t.lean.mode.size(); ++i) {
+      if (t.system.model.slots[i].kind != BlockKind::joint_friction) continue;
+      (t.lean.mode[i] == stick ? sticks : slides) += 1;
+      stuck += t.lean.mode[i] == stick || t.general.mode[i] == stick;
+      other += t.lean.mode[i] != t.general.mode[i];
+    }
+    if (stuck > 2) continue;
+    ++determined;
+    other_modes += other;
+    worst_Lambda = std::max(worst_Lambda, (t.lean.Lambda - t.general.Lambda).cwiseAbs().maxCoeff());
+  }
+  fmt::print("    dry friction: velocities {:.1e}, impulses {:.1e} apart; {} of {} steps lean\n",
+             worst_v, worst_Lambda, t.lean_steps, t.steps);
+  EXPECT_GT(t.lean_steps, 0.9 * t.steps);
+  EXPECT_GT(sticks, 1000);
+  EXPECT_GT(slides, 1000);
+  EXPECT_GT(determined, 1000);
+  EXPECT_EQ(other_modes, 0);
+  EXPECT_LT(worst_v, 1e-8);
+  EXPECT_LT(worst_Lambda, 1e-9);
+  EXPECT_NEAR(t.lean_ledger.joints, t.general_ledger.joints, 1e-6);
+  EXPECT_LT(t.lean_ledger.joints, -0.1);
+}
+
 // Joint limits, torque limits, a payload fixed to a link, forces of the user: where one acts the
 // general step is taken, elsewhere both do the same. A leg of two segments that is dropped and
 // kicked.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int most_pairs = 256, most_rows = 48;
 constexpr int most_sweeps = 40;
+constexpr int most_changes = 6;  // of joints that stick and slide
 
 bool is_excluded(const Model& m, int a, int b) {
   return a >= 0 && b >= 0 &&
@@ -43,6 +44,9 @@ bool CompactContacts::holds(const Model& m, const CompactTree& tree) {
   if (first_surface(m)) return false;
   for (const ContactLaw& l : m.contact_laws)
     if (l.rolling > 0 || l.drilling > 0 || l.dynamic != 1) return false;
+  for (const BlockSlot& s : m.slots)
+    if (s.kind == BlockKind::joint_friction && m.coordinates[s.index].dof.dynamic != 1)
+      return false;
   int count = 0;
   bool known = true;
   each_pair(m, [&](int a, int b, int) {
@@ -75,6 +79,11 @@ CompactContacts::CompactContacts(const Model& m, const CompactTree& tree)
   std::sort(pairs_.begin(), pairs_.end(), [](const CompactPair& x, const CompactPair& y) {
     return std::pair(x.a, x.b) < std::pair(y.a, y.b);
   });
+  for (int i = 0; i < static_cast<int>(m.slots.size()); ++i)
+    if (m.slots[i].kind == BlockKind::joint_friction) {
+      const Coordinate& c = m.coordinates[m.slots[i].index];
+      frictions_.push_back({i, m.slots[i].row, c.v_index, c.dof.friction});
+    }
   const int space = most_rows * width_;
   W_.setZero(space);
   Z_.setZero(space);
@@ -82,7 +91,7 @@ CompactContacts::CompactContacts(const Model& m, const CompactTree& tree)
   factor_.setZero(most_rows, most_rows);
   for (Vec* x : {&Lambda, &gamma_S, &c_, &xi_, &next_}) x->setZero(most_rows);
   blocks.reserve(most_rows);
-  all_.reserve(most_rows);
+  sticking_.reserve(most_rows);
   factored_.reserve(most_rows);
 }
 
@@ -123,76 +132,107 @@ void CompactContacts::find(const Model& m, const CompactTree& tree,
   }
 }
 
-bool CompactContacts::open(const Model& m, const CompactTree& tree, const State& state,
+bool CompactContacts::open(const Model& m, const CompactTree& tree, const State& state, double dt,
                            double closing, std::vector<Contact>& contacts) {
   blocks.clear();
-  all_.clear();
   factored_.clear();
   rows = 0;
   std::size_t pair = 0;
   for (int i = 0; i < static_cast<int>(contacts.size()); ++i) {
-    Contact& c = contacts[i];
-    c.mode = static_cast<unsigned char>(Mode::open);
-    c.Lambda.fill(0);
-    const ContactImpulse* last = find_contact(state, c.key);
-    if (c.point.gap > closed_gap && !(last && last->Lambda[0] > 0)) continue;
-    const ContactLaw& contact_law = m.contact_laws[c.law];
-    while (pairs_[pair].a != c.key.a || pairs_[pair].b != c.key.b) ++pair;
-    const CompactPair& p = pairs_[pair];
-    const Law law = law_of(contact_law);
-    const int n = rows_of(law);
-    if (rows + n > most_rows) return false;
-    CompactBlock& k = blocks.emplace_back();
-    k.contact = i;
-    k.link = p.link;
-    k.row = rows;
-    k.rows = n;
-    k.sign = p.b_moves ? 1 : -1;
-    k.block = {law, rows, n, 0, 1};
-    k.sets = sets_of(law);
-    k.known = last != nullptr;
-    k.slipped = last && (last->mode & 3U) == static_cast<unsigned char>(Mode::slip);
-    const bool axes_move = (contact_law.axes == FrictionAxes::b) == p.b_moves;
-    if (n > 1) {
-      Mat3 axes = p.fixed.R;
-      if (axes_move) axes.noalias() = tree.poses[p.link].R * p.in_link.R;
-      c.tangent = in_plane(axes, c.point.normal);
-    }
-    Mat3 D;
-    D.col(0) = k.sign * c.point.normal;
-    D.col(1) = k.sign * c.tangent;
-    D.col(2) = k.sign * c.point.normal.cross(c.tangent);
-    double* w = W_.data() + static_cast<std::ptrdiff_t>(rows) * width_;
-    double* z = Z_.data() + static_cast<std::ptrdiff_t>(rows) * width_;
-    // Of a frictionless contact the tangential rows are overwritten by the next one's.
-    tree.rows(p.link, p.b_moves ? c.point.on_b : c.point.on_a, D, w, n > 1 ? w + width_ : z,
-              n > 1 ? w + 2 * width_ : z);
-    for (int r = 0; r < n; ++r) {
-      const int row = rows + r;
-      all_.push_back(row);
-      Lambda[row] = last ? last->Lambda[r] : 0;
-      std::copy_n(w + r * width_, tree.length(p.link), z + r * width_);
-      tree.half_solve(p.link, z + r * width_);
-      gamma_S[row] = along(tree, p.link, row, state.v.data());
-    }
-    rows += n;
-    const double approach = -gamma_S[k.row];
-    const bool rebounds = contact_law.restitution > 0 || contact_law.tangential_restitution != 0;
-    if (rebounds ? approach > 0 : !k.known && approach > closing) return false;
+    const ContactKey& key = contacts[i].key;
+    while (pairs_[pair].a != key.a || pairs_[pair].b != key.b) ++pair;
+    if (!open_contact(m, tree, state, closing, i, pairs_[pair], contacts)) return false;
+  }
+  return open_friction(tree, state, dt);
+}
+
+CompactBlock& CompactContacts::open_block(const Law& law, int link, int length) {
+  CompactBlock& k = blocks.emplace_back();
+  k.link = link;
+  k.length = length;
+  k.row = rows;
+  k.rows = rows_of(law);
+  k.block = {law, rows, k.rows, 0, 1};
+  k.sets = sets_of(law);
+  rows += k.rows;
+  return k;
+}
+
+// Z and gamma_S of a block whose W is set.
+void CompactContacts::set_rows(const CompactTree& tree, const CompactBlock& k, const double* v) {
+  for (int row = k.row; row < k.row + k.rows; ++row) {
+    double* z = Z_.data() + static_cast<std::ptrdiff_t>(row) * width_;
+    std::copy_n(W_.data() + static_cast<std::ptrdiff_t>(row) * width_, k.length, z);
+    tree.half_solve(k.link, k.length, z);
+    gamma_S[row] = along(tree, k, row, v);
+  }
+}
+
+bool CompactContacts::open_contact(const Model& m, const CompactTree& tree, const State& state,
+                                   double closing, int contact, const CompactPair& p,
+                                   std::vector<Contact>& contacts) {
+  Contact& c = contacts[contact];
+  c.mode = static_cast<unsigned char>(Mode::open);
+  c.Lambda.fill(0);
+  const ContactImpulse* last = find_contact(state, c.key);
+  if (c.point.gap > closed_gap && !(last && last->Lambda[0] > 0)) return true;
+  const ContactLaw& contact_law = m.contact_laws[c.law];
+  const Law law = law_of(contact_law);
+  const int n = rows_of(law);
+  if (rows + n > most_rows) return false;
+  CompactBlock& k = open_block(law, p.link, tree.length(p.link));
+  k.contact = contact;
+  k.sign = p.b_moves ? 1 : -1;
+  k.known = last != nullptr;
+  k.slipped = last && (last->mode & 3U) == static_cast<unsigned char>(Mode::slip);
+  const bool axes_move = (contact_law.axes == FrictionAxes::b) == p.b_moves;
+  if (n > 1) {
+    Mat3 axes = p.fixed.R;
+    if (axes_move) axes.noalias() = tree.poses[p.link].R * p.in_link.R;
+    c.tangent = in_plane(axes, c.point.normal);
+  }
+  Mat3 D;
+  D.col(0) = k.sign * c.point.normal;
+  D.col(1) = k.sign * c.tangent;
+  D.col(2) = k.sign * c.point.normal.cross(c.tangent);
+  double* w = W_.data() + static_cast<std::ptrdiff_t>(k.row) * width_;
+  double* unused = Z_.data() + static_cast<std::ptrdiff_t>(k.row) * width_;  // set_rows() fills it
+  tree.rows(p.link, p.b_moves ? c.point.on_b : c.point.on_a, D, w, n > 1 ? w + width_ : unused,
+            n > 1 ? w + 2 * width_ : unused);
+  for (int r = 0; r < n; ++r) Lambda[k.row + r] = last ? last->Lambda[r] : 0;
+  set_rows(tree, k, state.v.data());
+  const double approach = -gamma_S[k.row];
+  const bool rebounds = contact_law.restitution > 0 || contact_law.tangential_restitution != 0;
+  return rebounds ? !(approach > 0) : k.known || !(approach > closing);
+}
+
+bool CompactContacts::open_friction(const CompactTree& tree, const State& state, double dt) {
+  if (rows + static_cast<int>(frictions_.size()) > most_rows) return false;
+  for (const CompactFriction& f : frictions_) {
+    const double most = f.torque * dt, last = state.Lambda[f.row];
+    CompactBlock& k = open_block(Interval{-most, most}, tree.link_of(f.v), tree.ancestors(f.v) + 1);
+    k.slot = f.slot;
+    if (!(std::abs(last) < most)) k.side = last > 0 ? 1 : -1;
+    Lambda[k.row] = last;
+    double* w = W_.data() + static_cast<std::ptrdiff_t>(k.row) * width_;
+    std::fill_n(w, k.length - 1, 0.0);
+    w[k.length - 1] = 1;
+    set_rows(tree, k, state.v.data());
   }
   return true;
 }
 
 void CompactContacts::set_free(const CompactTree& tree, const double* v_free) {
   for (const CompactBlock& k : blocks)
-    for (int r = k.row; r < k.row + k.rows; ++r) c_[r] = along(tree, k.link, r, v_free);
+    for (int r = k.row; r < k.row + k.rows; ++r) c_[r] = along(tree, k, r, v_free);
 }
 
-double CompactContacts::along(const CompactTree& tree, int link, int row, const double* v) const {
+double CompactContacts::along(const CompactTree& tree, const CompactBlock& k, int row,
+                              const double* v) const {
   const double* w = W_.data() + static_cast<std::ptrdiff_t>(row) * width_;
-  const int* way = tree.path(link);
+  const int* way = tree.path(k.link);
   double sum = 0;
-  for (int t = 0; t < tree.length(link); ++t) sum += w[t] * v[way[t]];
+  for (int t = 0; t < k.length; ++t) sum += w[t] * v[way[t]];
   return sum;
 }
 
@@ -202,7 +242,7 @@ bool CompactContacts::delassus(const CompactTree& tree) {
     const CompactBlock& a = blocks[i];
     for (std::size_t j = 0; j <= i; ++j) {
       const CompactBlock& b = blocks[j];
-      const int n = tree.common(a.link, b.link);
+      const int n = std::min({tree.common(a.link, b.link), a.length, b.length});
       for (int r = a.row; r < a.row + a.rows; ++r) {
         const double* x = Z_.data() + static_cast<std::ptrdiff_t>(r) * width_;
         for (int q = b.row; q < b.row + b.rows; ++q) {
@@ -263,32 +303,94 @@ bool CompactContacts::solve(double tolerance, SolveReport& report) {
   return done;
 }
 
-// Nothing slips or parts: a linear system, and its solution is one if it lies in the cones.
+// No contact slips or parts, and it is known which joints slide: a linear system, and its solution
+// is one if it lies in the sets.
 bool CompactContacts::stick(double tolerance, SolveReport& report) {
   for (const CompactBlock& k : blocks)
     if (k.slipped) return false;
-  if (!cholesky(all_)) return false;
-  for (int r = 0; r < rows; ++r) next_[r] = -c_[r];
-  substitute(rows, next_.data());
+  do {
+    if (report.iterations == most_changes || !sticking_impulses()) return false;
+    ++report.iterations;
+  } while (change_sides(tolerance));
+  if (!contacts_stick()) return false;
+  next_.head(rows).swap(Lambda.head(rows));
+  velocities();
+  Residual worst;  // within the sets it is the velocity of what sticks, or slides backwards
+  for (const CompactBlock& k : blocks)
+    for (int r = k.row; r < k.row + k.rows; ++r) {
+      const double miss = k.side == 0 ? std::abs(xi_[r]) : std::max(0.0, k.side * xi_[r]);
+      if (!(miss <= worst.value)) worst.value = miss;
+    }
+  worst.normal = worst.tangential = worst.value;
+  report.solver = "stick";
+  note(worst, tolerance, report);
+  if (report.converged) return true;
+  next_.head(rows).swap(Lambda.head(rows));
+  return false;
+}
+
+// next_ = impulses at which the sticking rows come to rest. Given are those of joints that slide,
+// and those of rows that cannot move because others do not (the fourth leg of a table, a leg on the
+// ground whose joints all stick): they keep what they had.
+bool CompactContacts::sticking_impulses() {
+  sticking_.clear();
+  next_.head(rows) = Lambda.head(rows);
   for (const CompactBlock& k : blocks) {
+    if (k.side != 0)
+      next_[k.row] = k.side > 0 ? k.sets[0].upper : k.sets[0].lower;
+    else
+      for (int r = k.row; r < k.row + k.rows; ++r) sticking_.push_back(r);
+  }
+  if (!cholesky(sticking_)) return false;
+  const int n = static_cast<int>(sticking_.size());
+  double packed[most_rows];
+  for (int i = 0; i < n; ++i) packed[i] = -c_[sticking_[i]];
+  for (int r = 0, at = 0; n < rows && r < rows; ++r) {
+    if (at < n && sticking_[at] == r) {
+      ++at;
+      continue;
+    }
+    const double* g = G_.col(r).data();
+    for (int i = 0; i < n; ++i) packed[i] -= g[sticking_[i]] * next_[r];
+  }
+  substitute(n, packed);
+  for (int i = 0; i < n; ++i) next_[sticking_[i]] = packed[i];
+  return true;
+}
+
+// A joint that would need more than its friction to stick slides, one that its friction drives
+// sticks. Whether one has changed.
+bool CompactContacts::change_sides(double tolerance) {
+  bool changed = false;
+  for (CompactBlock& k : blocks) {
+    if (k.slot < 0) continue;
+    int side = 0;
+    if (k.side == 0) {
+      const double x = next_[k.row];
+      if (x > k.sets[0].upper) side = 1;
+      if (x < k.sets[0].lower) side = -1;
+    } else {
+      double rate = c_[k.row];
+      const double* g = G_.col(k.row).data();
+      for (int r = 0; r < rows; ++r) rate += g[r] * next_[r];
+      if (!(rate * k.side > tolerance)) side = k.side;
+    }
+    changed = changed || side != k.side;
+    k.side = side;
+  }
+  return changed;
+}
+
+bool CompactContacts::contacts_stick() const {
+  for (const CompactBlock& k : blocks) {
+    if (k.slot >= 0) continue;
     const double* x = next_.data() + k.row;
     if (!(x[0] > 0)) return false;
     if (k.rows < 3) continue;
     const double a = x[1] / (k.sets[1].axis(x[1]) * x[0]), b = x[2] / (k.sets[1].upper * x[0]);
     if (!(a * a + b * b < 1)) return false;
   }
-  next_.head(rows).swap(Lambda.head(rows));
-  velocities();  // of which there should be none: within the sets they are what is missed
-  Residual worst;
-  for (int r = 0; r < rows; ++r)
-    if (const double miss = std::abs(xi_[r]); !(miss <= worst.value)) worst.value = miss;
-  worst.normal = worst.tangential = worst.value;
-  report.iterations = 1;
-  report.solver = "stick";
-  note(worst, tolerance, report);
-  if (report.converged) return true;
-  next_.head(rows).swap(Lambda.head(rows));
-  return false;
+  return true;
 }
 
 // Gauss-Seidel with exact local steps.
@@ -327,17 +429,18 @@ void CompactContacts::apply(const CompactTree& tree, const Vec& x, Vec& y) const
     for (int r = k.row; r < k.row + k.rows; ++r) {
       if (x[r] == 0) continue;
       const double* z = Z_.data() + static_cast<std::ptrdiff_t>(r) * width_;
-      for (int t = 0; t < tree.length(k.link); ++t) y[way[t]] += z[t] * x[r];
+      for (int t = 0; t < k.length; ++t) y[way[t]] += z[t] * x[r];
     }
   }
   tree.solve_lower(y.data());
 }
 
-// G of some rows = C C', lower; the inverses of C's diagonal on the diagonal.
-bool CompactContacts::cholesky(const std::vector<int>& of) {
+// G of some rows = C C', lower; the inverses of C's diagonal on the diagonal. A row that
+// depends on those before it is taken out of `of`.
+bool CompactContacts::cholesky(std::vector<int>& of) {
   factored_.clear();
-  const int n = static_cast<int>(of.size());
-  for (int j = 0; j < n; ++j) {
+  for (int j = 0; j < static_cast<int>(of.size());) {
+    const int n = static_cast<int>(of.size());
     double* own = factor_.col(j).data();
     const double* from = G_.col(of[j]).data();
     for (int i = j; i < n; ++i) own[i] = from[of[i]];
@@ -346,10 +449,16 @@ bool CompactContacts::cholesky(const std::vector<int>& of) {
       const double x = other[j];
       for (int i = j; i < n; ++i) own[i] -= x * other[i];
     }
-    if (!(own[j] > 1e-10 * from[of[j]])) return false;  // rows that depend on each other
+    if (!(own[j] > 1e-10 * from[of[j]])) {
+      if (!std::isfinite(own[j])) return false;
+      of.erase(of.begin() + j);
+      for (int k = 0; k < j; ++k) std::copy_n(&factor_(j + 1, k), n - j - 1, &factor_(j, k));
+      continue;
+    }
     const double inverse = 1 / std::sqrt(own[j]);
     own[j] = inverse;
     for (int i = j + 1; i < n; ++i) own[i] *= inverse;
+    ++j;
   }
   factored_ = of;
   return true;
@@ -369,9 +478,7 @@ void CompactContacts::substitute(int n, double* x) const {
   }
 }
 
-bool CompactContacts::factor_held(const std::vector<int>& of) {
-  return factored_ == of || cholesky(of);
-}
+bool CompactContacts::factor_held(std::vector<int>& of) { return factored_ == of || cholesky(of); }
 
 void CompactContacts::correct(const std::vector<int>& of, const Vec& gap, Vec& x) const {
   const int n = static_cast<int>(of.size());

@@ -1,5 +1,6 @@
-// Contacts of small trees with what does not move: few pairs, known beforehand, so that there is no
-// broad phase, and the rows of a contact lie along one path of a CompactTree.
+// Contacts of small trees with what does not move, and the dry friction of their joints: few pairs,
+// known beforehand, so that there is no broad phase, and the rows of a block lie along one path of
+// a CompactTree.
 #pragma once
 #include <vector>
 
@@ -22,10 +23,19 @@ struct CompactPair {
   bool half_space = false;
 };
 
-// A contact that may carry load in this step.
+// A joint with dry friction.
+struct CompactFriction {
+  int slot = 0, row = 0;  // of the model, of State::Lambda
+  int v = 0;              // its velocity
+  double torque = 0;      // [N m], [N]
+};
+
+// A contact that may carry load in this step, or the friction of a joint.
 struct CompactBlock {
-  int contact = 0;  // of the list it was found in
-  int link = 0;
+  int contact = -1;          // of the list it was found in
+  int slot = -1;             // of the model: friction of a joint
+  int side = 0;              // of friction: -1 or 1 at its bounds, 0 between
+  int link = 0, length = 0;  // the part of the link's path that the rows have
   int row = 0, rows = 0;
   double sign = 1;       // of the link's velocity in the rows
   bool known = false;    // it carried load in the last step
@@ -49,7 +59,7 @@ class CompactContacts {
   // another way must be taken: a new one approaches faster than `closing` [m/s], which is an
   // impact, or there are more than there is room for. Needs the factor of the tree.
   [[nodiscard]] bool open(const Model& model, const CompactTree& tree, const State& state,
-                          double closing, std::vector<Contact>& contacts);
+                          double dt, double closing, std::vector<Contact>& contacts);
   void set_free(const CompactTree& tree, const double* v_free);  // c = W v_free
   // G; false if a row moves nothing.
   [[nodiscard]] bool delassus(const CompactTree& tree);
@@ -58,11 +68,12 @@ class CompactContacts {
   // y = M^-1 W x of rows x.
   void apply(const CompactTree& tree, const Vec& x, Vec& y) const;
   // The row's velocity at the velocities v.
-  [[nodiscard]] double along(const CompactTree& tree, int link, int row, const double* v) const;
+  [[nodiscard]] double along(const CompactTree& tree, const CompactBlock& block, int row,
+                             const double* v) const;
 
   // x = -G_hh^-1 gap of the rows held (`rows`, ascending); factored at the first call after
   // delassus(), by what the solver left if that is it. False if singular.
-  [[nodiscard]] bool factor_held(const std::vector<int>& rows);
+  [[nodiscard]] bool factor_held(std::vector<int>& rows);
   void correct(const std::vector<int>& rows, const Vec& gap, Vec& x) const;
 
   std::vector<CompactBlock> blocks;
@@ -70,20 +81,31 @@ class CompactContacts {
   Vec Lambda, gamma_S;
 
  private:
+  [[nodiscard]] bool open_contact(const Model& model, const CompactTree& tree, const State& state,
+                                  double closing, int contact, const CompactPair& pair,
+                                  std::vector<Contact>& contacts);
+  [[nodiscard]] bool open_friction(const CompactTree& tree, const State& state, double dt);
+  [[nodiscard]] CompactBlock& open_block(const Law& law, int link, int length);
+  void set_rows(const CompactTree& tree, const CompactBlock& block, const double* v);
   [[nodiscard]] bool stick(double tolerance, SolveReport& report);
+  [[nodiscard]] bool sticking_impulses();
+  [[nodiscard]] bool change_sides(double tolerance);
+  [[nodiscard]] bool contacts_stick() const;
   [[nodiscard]] bool sweeps(double tolerance, SolveReport& report);
   [[nodiscard]] double judge(SolveReport& report);
-  [[nodiscard]] bool cholesky(const std::vector<int>& of);
+  [[nodiscard]] bool cholesky(std::vector<int>& of);
   void substitute(int n, double* x) const;
   void velocities();  // xi = G Lambda + c
 
   std::vector<CompactPair> pairs_;
+  std::vector<CompactFriction> frictions_;
   double margin_ = 0;
   int width_ = 0;
   Vec W_, Z_;  // rows, width_ apart
   Mat G_, factor_;
   Vec c_, xi_, next_;
-  std::vector<int> factored_, all_;  // rows of factor_
+  std::vector<int> factored_;  // rows of factor_
+  std::vector<int> sticking_;  // rows that the linear system brings to rest
 };
 
 }  // namespace saltus

@@ -273,9 +273,9 @@ void CompactTree::solve_lower(double* x) const {
   }
 }
 
-void CompactTree::half_solve(int link, double* __restrict w) const {
+void CompactTree::half_solve(int link, int length, double* __restrict w) const {
   const int* way = path(link);
-  for (int j = length(link) - 1; j >= 0; --j) {
+  for (int j = length - 1; j >= 0; --j) {
     const double y = w[j] *= inverse_[way[j]];
     const double* __restrict own = column_.data() + static_cast<std::ptrdiff_t>(way[j]) * width_;
     for (int t = 0; t < j; ++t) w[t] -= own[t] * y;

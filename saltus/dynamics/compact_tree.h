@@ -67,7 +67,11 @@ class CompactTree {
   [[nodiscard]] double point_rate(int link, const Vec3& point, const Vec3& direction,
                                   const double* v) const;
   // z = L'^-1 w of a row along a path: with it (w, M^-1 w') = z . z' over the common prefix.
-  void half_solve(int link, double* w) const;
+  // The row has the path's first `length` velocities.
+  void half_solve(int link, int length, double* w) const;
+  // Of a velocity: its link, and how many are before it on the path.
+  [[nodiscard]] int link_of(int v) const { return link_of_[v]; }
+  [[nodiscard]] int ancestors(int v) const { return ancestors_[v]; }
   [[nodiscard]] int length(int link) const { return links[link].above + links[link].nv; }
   [[nodiscard]] const int* path(int link) const { return path_.data() + link * width_; }
   // Of two links: how many velocities of their paths are the same.

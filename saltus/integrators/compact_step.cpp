@@ -19,6 +19,7 @@ constexpr int most_rounds = 12;
 constexpr int most_corrections = 8;
 
 bool is_limit(const BlockSlot& s) { return s.kind == BlockKind::joint_limit; }
+bool is_motor(const BlockSlot& s) { return s.kind == BlockKind::motor; }
 
 double limit_gap(const Stepper& k, const BlockSlot& s, const Vec& q) {
   return slot_gap(k.m, k.w.work, q, k.s.turns, s);
@@ -37,7 +38,7 @@ bool CompactStep::holds(const Model& m) {
   if (!m.cuts.empty() || m.has_loops || m.has_elements() || m.any_prescribed) return false;
   if (!m.supports.empty() || !m.gap_contacts.empty() || m.has_compliant) return false;
   for (const BlockSlot& s : m.slots)
-    if (s.kind != BlockKind::motor && !is_limit(s)) return false;
+    if (!is_motor(s) && !is_limit(s) && s.kind != BlockKind::joint_friction) return false;
   if (!CompactTree::holds(m, Tree(m))) return false;
   return CompactContacts::holds(m, CompactTree(m));
 }
@@ -67,7 +68,7 @@ bool CompactStep::take(Stepper& k, StepReport& report, bool& called) {
   if (!tree_.factor(culprit)) return false;
   contacts_.find(k.m, tree_, w.assembly.contacts);
   const double closing = impact_approach * k.m.length_scale / k.o.dt;
-  if (!contacts_.open(k.m, tree_, s, closing, w.assembly.contacts)) return false;
+  if (!contacts_.open(k.m, tree_, s, k.o.dt, closing, w.assembly.contacts)) return false;
   smooth_velocity(k);
   contacts_.set_free(tree_, w.v_free.data());
   SolveReport& solve = report.impact.solve;
@@ -88,8 +89,12 @@ bool CompactStep::take(Stepper& k, StepReport& report, bool& called) {
   report.contacts = static_cast<int>(w.assembly.contacts.size());
   report.islands = contacts_.blocks.empty() ? 0 : 1;
   if (solve.worst_block >= 0) {
-    const ContactKey& at = w.assembly.contacts[contacts_.blocks[solve.worst_block].contact].key;
-    report.worst = {-1, at.a, at.b, at.feature};
+    const CompactBlock& block = contacts_.blocks[solve.worst_block];
+    report.worst.slot = block.slot;
+    if (block.slot < 0) {
+      const ContactKey& at = w.assembly.contacts[block.contact].key;
+      report.worst = {-1, at.a, at.b, at.feature};
+    }
   }
   EnergyTerms& e = report.energy;
   keep_impulses(k, e);
@@ -134,6 +139,7 @@ bool CompactStep::joints(Stepper& k) {
       if (limit_gap(k, s, w.q_M) <= 0 || k.s.Lambda[s.row] > 0) return false;
       continue;
     }
+    if (!is_motor(s)) continue;
     const Impedance& z = w.terms[s.index].limited;
     if (!(z.gain > 0)) continue;
     const int v = k.m.coordinates[s.index].v_index;
@@ -206,7 +212,7 @@ void CompactStep::smooth_velocity(Stepper& k) {
 bool CompactStep::within_limits(const Stepper& k) const {
   const StepWorkspace& w = k.w;
   for (const BlockSlot& s : k.m.slots) {
-    if (is_limit(s)) continue;
+    if (!is_motor(s)) continue;
     const Impedance& z = w.terms[s.index].limited;
     if (!(z.gain > 0)) continue;
     const double impulse = limited_impulse(k, s);
@@ -229,11 +235,16 @@ void CompactStep::keep_impulses(Stepper& k, EnergyTerms& e) {
     const auto Lambda = contacts_.Lambda.segment(block.row, block.rows);
     double rate[3] = {0, 0, 0};
     for (int i = 0; i < block.rows; ++i) {
-      rate[i] = contacts_.along(tree_, block.link, block.row + i, w.v_E.data());
+      rate[i] = contacts_.along(tree_, block, block.row + i, w.v_E.data());
       const double work = Lambda[i] * 0.5 * (contacts_.gamma_S[block.row + i] + rate[i]);
-      (i == 0 ? e.contacts : e.friction) += work;
+      (block.slot >= 0 ? e.joints : i == 0 ? e.contacts : e.friction) += work;
     }
     const Mode mode = mode_of(block.block, Lambda);
+    if (block.slot >= 0) {
+      k.s.Lambda[k.m.slots[block.slot].row] = Lambda[0];
+      k.s.mode[block.slot] = static_cast<unsigned char>(mode);
+      continue;
+    }
     if (mode == Mode::open) continue;
     Contact& c = w.assembly.contacts[block.contact];
     ContactImpulse kept;
@@ -253,7 +264,7 @@ void CompactStep::keep_impulses(Stepper& k, EnergyTerms& e) {
 void CompactStep::motors_within(Stepper& k, EnergyTerms& e) const {
   for (std::size_t i = 0; i < k.m.slots.size(); ++i) {
     const BlockSlot& s = k.m.slots[i];
-    if (is_limit(s)) continue;
+    if (!is_motor(s)) continue;
     const CoordinateTerms& c = k.w.terms[s.index];
     if (!(c.limited.gain > 0)) continue;
     const double rate = k.w.v_E[k.m.coordinates[s.index].v_index];
