@@ -5,6 +5,7 @@
 
 #include "saltus/contact/assembly.h"
 #include "saltus/contact/surface.h"
+#include "saltus/dynamics/packed_ops.h"
 #include "saltus/solvers/local.h"
 
 namespace saltus {
@@ -85,8 +86,8 @@ CompactContacts::CompactContacts(const Model& m, const CompactTree& tree)
       frictions_.push_back({i, m.slots[i].row, c.v_index, c.dof.friction});
     }
   const int space = most_rows * width_;
-  W_.setZero(space);
-  Z_.setZero(space);
+  W_.assign(space, Pack{});
+  Z_.assign(space, Pack{});
   G_.setZero(most_rows, most_rows);
   factor_.setZero(most_rows, most_rows);
   for (Vec* x : {&Lambda, &gamma_S, &c_, &xi_, &next_}) x->setZero(most_rows);
@@ -99,8 +100,7 @@ void CompactContacts::find(const Model& m, const CompactTree& tree,
                            std::vector<Contact>& contacts) const {
   contacts.clear();
   for (const CompactPair& p : pairs_) {
-    const CompactTree::Pose& x = tree.poses[p.link];
-    const Vec3 centre = x.p + x.R * p.in_link.r;
+    const Vec3 centre = tree.point(p.link, p.in_link.r);
     double height = 0;
     if (p.half_space) {
       height = p.fixed.R.col(2).dot(centre - p.fixed.r);
@@ -118,7 +118,7 @@ void CompactContacts::find(const Model& m, const CompactTree& tree,
       continue;
     }
     SE3 moving;
-    moving.R.noalias() = x.R * p.in_link.R;
+    moving.R.noalias() = tree.rotation(p.link) * p.in_link.R;
     moving.r = centre;
     Manifold found;
     contact_points(m.shapes[p.a].shape, p.b_moves ? p.fixed : moving, m.shapes[p.b].shape,
@@ -158,14 +158,14 @@ CompactBlock& CompactContacts::open_block(const Law& law, int link, int length) 
   return k;
 }
 
-// Z and gamma_S of a block whose W is set.
-void CompactContacts::set_rows(const CompactTree& tree, const CompactBlock& k, const double* v) {
-  for (int row = k.row; row < k.row + k.rows; ++row) {
-    double* z = Z_.data() + static_cast<std::ptrdiff_t>(row) * width_;
-    std::copy_n(W_.data() + static_cast<std::ptrdiff_t>(row) * width_, k.length, z);
-    tree.half_solve(k.link, k.length, z);
-    gamma_S[row] = along(tree, k, row, v);
-  }
+// Z and gamma_S of the last block, whose W is set.
+SALTUS_VECTORIZED void CompactContacts::set_rows(const CompactTree& tree, const double* v) {
+  const CompactBlock& k = blocks.back();
+  const auto at = static_cast<std::ptrdiff_t>(blocks.size() - 1) * width_;
+  std::copy_n(W_.data() + at, k.length, Z_.data() + at);
+  tree.half_solve(k.link, k.length, Z_.data() + at);
+  const Vec3 rate = along(tree, static_cast<int>(blocks.size()) - 1, v);
+  for (int r = 0; r < k.rows; ++r) gamma_S[k.row + r] = rate[r];
 }
 
 bool CompactContacts::open_contact(const Model& m, const CompactTree& tree, const State& state,
@@ -188,19 +188,18 @@ bool CompactContacts::open_contact(const Model& m, const CompactTree& tree, cons
   const bool axes_move = (contact_law.axes == FrictionAxes::b) == p.b_moves;
   if (n > 1) {
     Mat3 axes = p.fixed.R;
-    if (axes_move) axes.noalias() = tree.poses[p.link].R * p.in_link.R;
+    if (axes_move) axes.noalias() = tree.rotation(p.link) * p.in_link.R;
     c.tangent = in_plane(axes, c.point.normal);
   }
   Mat3 D;
   D.col(0) = k.sign * c.point.normal;
   D.col(1) = k.sign * c.tangent;
   D.col(2) = k.sign * c.point.normal.cross(c.tangent);
-  double* w = W_.data() + static_cast<std::ptrdiff_t>(k.row) * width_;
-  double* unused = Z_.data() + static_cast<std::ptrdiff_t>(k.row) * width_;  // set_rows() fills it
-  tree.rows(p.link, p.b_moves ? c.point.on_b : c.point.on_a, D, w, n > 1 ? w + width_ : unused,
-            n > 1 ? w + 2 * width_ : unused);
+  if (n == 1) D.rightCols<2>().setZero();
+  tree.rows(p.link, p.b_moves ? c.point.on_b : c.point.on_a, D,
+            W_.data() + static_cast<std::ptrdiff_t>(blocks.size() - 1) * width_);
   for (int r = 0; r < n; ++r) Lambda[k.row + r] = last ? last->Lambda[r] : 0;
-  set_rows(tree, k, state.v.data());
+  set_rows(tree, state.v.data());
   const double approach = -gamma_S[k.row];
   const bool rebounds = contact_law.restitution > 0 || contact_law.tangential_restitution != 0;
   return rebounds ? !(approach > 0) : k.known || !(approach > closing);
@@ -214,47 +213,58 @@ bool CompactContacts::open_friction(const CompactTree& tree, const State& state,
     k.slot = f.slot;
     if (!(std::abs(last) < most)) k.side = last > 0 ? 1 : -1;
     Lambda[k.row] = last;
-    double* w = W_.data() + static_cast<std::ptrdiff_t>(k.row) * width_;
-    std::fill_n(w, k.length - 1, 0.0);
-    w[k.length - 1] = 1;
-    set_rows(tree, k, state.v.data());
+    Pack* w = W_.data() + static_cast<std::ptrdiff_t>(blocks.size() - 1) * width_;
+    std::fill_n(w, k.length - 1, Pack{});
+    w[k.length - 1] = Pack{1, 0, 0, 0};
+    set_rows(tree, state.v.data());
   }
   return true;
 }
 
 void CompactContacts::set_free(const CompactTree& tree, const double* v_free) {
-  for (const CompactBlock& k : blocks)
-    for (int r = k.row; r < k.row + k.rows; ++r) c_[r] = along(tree, k, r, v_free);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const Vec3 rate = along(tree, static_cast<int>(b), v_free);
+    for (int r = 0; r < blocks[b].rows; ++r) c_[blocks[b].row + r] = rate[r];
+  }
 }
 
-double CompactContacts::along(const CompactTree& tree, const CompactBlock& k, int row,
-                              const double* v) const {
-  const double* w = W_.data() + static_cast<std::ptrdiff_t>(row) * width_;
+SALTUS_VECTORIZED Vec3 CompactContacts::along(const CompactTree& tree, int block,
+                                              const double* v) const {
+  const CompactBlock& k = blocks[block];
+  const Pack* w = W_.data() + static_cast<std::ptrdiff_t>(block) * width_;
   const int* way = tree.path(k.link);
-  double sum = 0;
+  Pack sum{};
   for (int t = 0; t < k.length; ++t) sum += w[t] * v[way[t]];
-  return sum;
+  return unpack(sum);
 }
 
 bool CompactContacts::delassus(const CompactTree& tree) {
-  double most = 0;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const CompactBlock& a = blocks[i];
-    for (std::size_t j = 0; j <= i; ++j) {
-      const CompactBlock& b = blocks[j];
-      const int n = std::min({tree.common(a.link, b.link), a.length, b.length});
-      for (int r = a.row; r < a.row + a.rows; ++r) {
-        const double* x = Z_.data() + static_cast<std::ptrdiff_t>(r) * width_;
-        for (int q = b.row; q < b.row + b.rows; ++q) {
-          const double* y = Z_.data() + static_cast<std::ptrdiff_t>(q) * width_;
-          double sum = 0;
-          for (int t = 0; t < n; ++t) sum += x[t] * y[t];
-          G_(q, r) = G_(r, q) = sum;
-        }
-      }
-    }
-    for (int r = a.row; r < a.row + a.rows; ++r) most = std::max(most, G_(r, r));
+  for (int a = 0; a < static_cast<int>(blocks.size()); ++a)
+    for (int b = 0; b <= a; ++b) delassus(tree, a, b);
+  return set_steps();
+}
+
+// The part of G of two blocks.
+SALTUS_VECTORIZED void CompactContacts::delassus(const CompactTree& tree, int i, int j) {
+  const CompactBlock &a = blocks[i], &b = blocks[j];
+  const int n = std::min({tree.common(a.link, b.link), a.length, b.length});
+  const Pack* x = Z_.data() + static_cast<std::ptrdiff_t>(i) * width_;
+  const Pack* y = Z_.data() + static_cast<std::ptrdiff_t>(j) * width_;
+  Pack column[3] = {};  // of G, rows those of a
+  for (int t = 0; t < n; ++t) {
+    column[0] += x[t] * y[t][0];
+    column[1] += x[t] * y[t][1];
+    column[2] += x[t] * y[t][2];
   }
+  for (int q = 0; q < b.rows; ++q)
+    for (int r = 0; r < a.rows; ++r)
+      G_(a.row + r, b.row + q) = G_(b.row + q, a.row + r) = column[q][r];
+}
+
+// Step lengths and a block's own part of G.
+bool CompactContacts::set_steps() {
+  double most = 0;
+  for (int r = 0; r < rows; ++r) most = std::max(most, G_(r, r));
   for (CompactBlock& k : blocks) {
     for (int i = 0; i < k.rows; ++i) {
       if (!(G_(k.row + i, k.row + i) > 1e-14 * most)) return false;
@@ -270,7 +280,7 @@ bool CompactContacts::delassus(const CompactTree& tree) {
   return true;
 }
 
-void CompactContacts::velocities() {
+SALTUS_VECTORIZED void CompactContacts::velocities() {
   for (int r = 0; r < rows; ++r) {
     double sum = c_[r];
     const double* g = G_.col(r).data();
@@ -422,22 +432,22 @@ bool CompactContacts::sweeps(double tolerance, SolveReport& report) {
   return false;
 }
 
-void CompactContacts::apply(const CompactTree& tree, const Vec& x, Vec& y) const {
+SALTUS_VECTORIZED void CompactContacts::apply(const CompactTree& tree, const Vec& x, Vec& y) const {
   y.setZero();
-  for (const CompactBlock& k : blocks) {
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const CompactBlock& k = blocks[b];
+    Pack own{};
+    for (int r = 0; r < k.rows; ++r) own[r] = x[k.row + r];
+    const Pack* z = Z_.data() + static_cast<std::ptrdiff_t>(b) * width_;
     const int* way = tree.path(k.link);
-    for (int r = k.row; r < k.row + k.rows; ++r) {
-      if (x[r] == 0) continue;
-      const double* z = Z_.data() + static_cast<std::ptrdiff_t>(r) * width_;
-      for (int t = 0; t < k.length; ++t) y[way[t]] += z[t] * x[r];
-    }
+    for (int t = 0; t < k.length; ++t) y[way[t]] += dot(z[t], own);
   }
   tree.solve_lower(y.data());
 }
 
 // G of some rows = C C', lower; the inverses of C's diagonal on the diagonal. A row that
 // depends on those before it is taken out of `of`.
-bool CompactContacts::cholesky(std::vector<int>& of) {
+SALTUS_VECTORIZED bool CompactContacts::cholesky(std::vector<int>& of) {
   factored_.clear();
   for (int j = 0; j < static_cast<int>(of.size());) {
     const int n = static_cast<int>(of.size());
@@ -464,7 +474,7 @@ bool CompactContacts::cholesky(std::vector<int>& of) {
   return true;
 }
 
-void CompactContacts::substitute(int n, double* x) const {
+SALTUS_VECTORIZED void CompactContacts::substitute(int n, double* x) const {
   for (int j = 0; j < n; ++j) {
     const double* own = factor_.col(j).data();
     const double y = x[j] *= own[j];

@@ -67,9 +67,8 @@ class CompactContacts {
   [[nodiscard]] bool solve(double tolerance, SolveReport& report);
   // y = M^-1 W x of rows x.
   void apply(const CompactTree& tree, const Vec& x, Vec& y) const;
-  // The row's velocity at the velocities v.
-  [[nodiscard]] double along(const CompactTree& tree, const CompactBlock& block, int row,
-                             const double* v) const;
+  // The velocities of a block's rows at the velocities v.
+  [[nodiscard]] Vec3 along(const CompactTree& tree, int block, const double* v) const;
 
   // x = -G_hh^-1 gap of the rows held (`rows`, ascending); factored at the first call after
   // delassus(), by what the solver left if that is it. False if singular.
@@ -86,7 +85,9 @@ class CompactContacts {
                                   std::vector<Contact>& contacts);
   [[nodiscard]] bool open_friction(const CompactTree& tree, const State& state, double dt);
   [[nodiscard]] CompactBlock& open_block(const Law& law, int link, int length);
-  void set_rows(const CompactTree& tree, const CompactBlock& block, const double* v);
+  void set_rows(const CompactTree& tree, const double* v);
+  void delassus(const CompactTree& tree, int a, int b);
+  [[nodiscard]] bool set_steps();
   [[nodiscard]] bool stick(double tolerance, SolveReport& report);
   [[nodiscard]] bool sticking_impulses();
   [[nodiscard]] bool change_sides(double tolerance);
@@ -101,7 +102,8 @@ class CompactContacts {
   std::vector<CompactFriction> frictions_;
   double margin_ = 0;
   int width_ = 0;
-  Vec W_, Z_;  // rows, width_ apart
+  // Of each block, width_ apart: its rows' entries of a velocity of its path.
+  Packs W_, Z_;
   Mat G_, factor_;
   Vec c_, xi_, next_;
   std::vector<int> factored_;  // rows of factor_

@@ -9,24 +9,30 @@
 #pragma once
 #include <vector>
 
+#include "saltus/dynamics/packed.h"
 #include "saltus/dynamics/workspace.h"
 
 namespace saltus {
 
+// Mass, first moment m c and moment of inertia about a point.
+struct alignas(pack_alignment) PackedInertia {
+  double mass = 0;
+  Pack first = {};  // [kg m]
+  Pack3x3 J;        // [kg m^2]
+};
+
 // A body that moves, with all that is fixed to it.
-struct CompactLink {
+struct alignas(pack_alignment) CompactLink {
   int parent = -1;  // of CompactTree::links, -1: the world
   int q0 = 0, v0 = 0, nv = 0, linear = 0;
   int above = 0;  // velocities of the path that are the parent's
   JointCase joint = JointCase::fixed;
   bool placement_turned = false, body_turned = false;
-  double mass = 0;
-  Vec3 offset = Vec3::Zero();         // from the parent's point to the joint's base, its axes [m]
-  Vec3 first = Vec3::Zero();          // mass times centre, from the point, body axes [kg m]
-  Sym3 J;                             // about the point, body axes [kg m^2]
-  Vec3 axis = Vec3::Zero();           // of a one-column joint, joint frame
-  Mat3 placement = Mat3::Identity();  // of the joint's frame in the parent
-  Mat3 body = Mat3::Identity();       // of the body in the joint's moved frame
+  PackedInertia inertia;  // about the point, body axes
+  Pack offset = {};       // from the parent's point to the joint's base, its axes [m]
+  Pack axis = {};         // of a one-column joint, joint frame
+  Pack3x3 placement;      // of the joint's frame in the parent
+  Pack3x3 body;           // of the body in the joint's moved frame
 };
 
 // Where a body is in its carrier: axes, and its origin from the carrier's point.
@@ -57,18 +63,19 @@ class CompactTree {
   // Velocities of the links' points and angular velocities.
   void move(const double* v);
   [[nodiscard]] double kinetic_energy(const Model& model, const double* v) const;  // after move()
-  [[nodiscard]] double gravity_energy(const Model& model) const;
+  [[nodiscard]] double gravity_energy(const Model& model) const;                   // after place()
 
   [[nodiscard]] double external_power() const;  // of `external`, after move()
 
-  // Rows of a point fixed to a link, along the columns of D, in the order of its path.
-  void rows(int link, const Vec3& point, const Mat3& D, double* r0, double* r1, double* r2) const;
+  // Rows of a point fixed to a link, along the columns of D: an entry has those of a velocity of
+  // the link's path.
+  void rows(int link, const Vec3& point, const Mat3& D, Pack* w) const;
   // The velocity of such a point along a direction, at the velocities v.
   [[nodiscard]] double point_rate(int link, const Vec3& point, const Vec3& direction,
                                   const double* v) const;
-  // z = L'^-1 w of a row along a path: with it (w, M^-1 w') = z . z' over the common prefix.
-  // The row has the path's first `length` velocities.
-  void half_solve(int link, int length, double* w) const;
+  // z = L'^-1 w of up to four rows along a path: with it (w, M^-1 w') = z . z' over the common
+  // prefix. The rows have the path's first `length` velocities.
+  void half_solve(int link, int length, Pack* w) const;
   // Of a velocity: its link, and how many are before it on the path.
   [[nodiscard]] int link_of(int v) const { return link_of_[v]; }
   [[nodiscard]] int ancestors(int v) const { return ancestors_[v]; }
@@ -77,18 +84,15 @@ class CompactTree {
   // Of two links: how many velocities of their paths are the same.
   [[nodiscard]] int common(int a, int b) const { return common_[a * link_count() + b]; }
   [[nodiscard]] int link_count() const { return static_cast<int>(links.size()); }
-  [[nodiscard]] int width() const { return width_; }  // the longest path
+  [[nodiscard]] int width() const { return width_; }  // the longest path, rounded up to a Pack
+  [[nodiscard]] Vec3 point(int link, const Vec3& in_link) const;
+  [[nodiscard]] Mat3 rotation(int link) const;
 
   // What forward_kinematics would have left: of all bodies, after place() and move().
   void publish(const Model& model, Workspace& work) const;
 
   std::vector<CompactLink> links;    // parents first
   std::vector<CompactPlace> bodies;  // of the model
-  struct Pose {
-    Mat3 R = Mat3::Identity();
-    Vec3 p = Vec3::Zero(), r = Vec3::Zero();  // its point, and from the parent's [m]
-  };
-  std::vector<Pose> poses;
   struct Wrench {
     Vec3 f = Vec3::Zero(), n = Vec3::Zero();
   };
@@ -98,21 +102,41 @@ class CompactTree {
  private:
   void set_links(const Model& model, const Tree& tree);
   void set_paths();
+  void set_segments();
+  void pack_columns();
+  struct alignas(pack_alignment) Pose {
+    Pack3x3 R;
+    Pack p = {}, r = {};  // its point, and from the parent's [m]
+  };
+  struct alignas(pack_alignment) Motion {
+    Pack w = {}, v = {};
+    Pack a = {}, alpha = {};
+    Pack f = {}, n = {};
+  };
+  // Four entries at most of a column of L: where they are in the path, and whole Packs of a vector
+  // in which every chain of links begins with a Pack of its own.
+  struct Piece {
+    int at, count, pack;
+  };
   int width_ = 0;
   Vec3 still_moment_ = Vec3::Zero();  // mass times centre of what does not move [kg m]
   std::vector<int> path_;             // of each link, width_ apart
   std::vector<int> common_;           // of each pair of links
   std::vector<int> link_of_;          // of each velocity
   std::vector<int> ancestors_;        // of each velocity: how many
-  std::vector<Vec3> axis_;  // of each velocity: linear or angular column at its link's point
-  std::vector<RigidAtPoint> inertia_, composite_;  // of the links, inertial axes
-  std::vector<double> column_;                     // of M, then of L: width_ apart
-  Vec diagonal_, inverse_;                         // of M; 1 / of L
-  struct Motion {
-    Vec3 w = Vec3::Zero(), v = Vec3::Zero();
-    Vec3 a = Vec3::Zero(), alpha = Vec3::Zero();
-    Vec3 f = Vec3::Zero(), n = Vec3::Zero();
-  };
+  std::vector<Piece> pieces_;         // of each velocity's ancestors
+  std::vector<int> first_piece_;      // of each velocity, and the end
+  std::vector<int> own_piece_;        // of each velocity: the first of its own segment
+  std::vector<int> segment_start_;    // of each velocity: the first ancestor in its segment
+  std::vector<int> place_of_;         // of each velocity in a vector of Packs
+  std::vector<Pose> poses_;
+  Packs axis_;  // of each velocity: linear or angular column at its link's point
+  std::vector<PackedInertia> inertia_, composite_;  // of the links, inertial axes
+  // Of M, then of L, width_ apart; after the ancestors the diagonal, then nothing.
+  std::vector<double> column_;
+  Vec inverse_;         // 1 / diagonal of L
+  Packs packed_;        // the pieces of L
+  mutable Packs work_;  // a vector of Packs: what solves work on
   std::vector<Motion> motion_;
 };
 

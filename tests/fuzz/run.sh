@@ -3,13 +3,15 @@
 # What they learn stays in build/fuzz/corpus, what they find in build/fuzz/found; so a run that was
 # stopped goes on from where it was. An input may take FUZZ_TIMEOUT seconds (10) of wall time. Counts
 # and speed are at the end of build/fuzz/FORMAT.log. Without the entropic schedule: its bookkeeping
-# takes two thirds of the time here.
+# takes two thirds of the time here. Stacks of allocations are kept short for the same reason; run a
+# finding again by itself to see all of them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 runs=${1:-10000000}
 formats=("${@:2}")
 ((${#formats[@]})) || formats=(urdf mjcf scene)
 failed=0
+export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=2:quarantine_size_mb=32}
 for format in "${formats[@]}"; do
   learnt=$PWD/build/fuzz/corpus/$format found=$PWD/build/fuzz/found/$format
   mkdir -p "$learnt" "$found" build/fuzz/empty

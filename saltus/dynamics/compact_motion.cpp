@@ -1,0 +1,301 @@
+// Poses, velocities, inertias and energies of a CompactTree.
+#include <algorithm>
+
+#include "saltus/dynamics/compact_tree.h"
+#include "saltus/dynamics/joint_motion.h"
+#include "saltus/dynamics/packed_ops.h"
+
+namespace saltus {
+
+namespace {
+
+// R = P turned by q about the base's axis a; b, c follow it cyclically.
+template <int a>
+SALTUS_INLINE void turn_columns(const Pack3x3& P, double q, Pack3x3& R) {
+  constexpr int b = (a + 1) % 3, c = (a + 2) % 3;
+  const double cos = std::cos(q), sin = std::sin(q);
+  R.c[a] = P.c[a];
+  R.c[b] = cos * P.c[b] + sin * P.c[c];
+  R.c[c] = cos * P.c[c] - sin * P.c[b];
+}
+
+// Adds `b`, whose point lies at r from a's: with h the first moment of b and s = h + m r,
+//   J += J_b + (h + s) . r 1 - h r' - r s'.
+SALTUS_INLINE void add_from(PackedInertia& a, const PackedInertia& b, const Pack& r) {
+  const Pack s = b.first + b.mass * r;
+  const double d = dot(b.first + s, r);
+  a.J.c[0] += b.J.c[0] + Pack{d, 0, 0, 0} - b.first * r[0] - r * s[0];
+  a.J.c[1] += b.J.c[1] + Pack{0, d, 0, 0} - b.first * r[1] - r * s[1];
+  a.J.c[2] += b.J.c[2] + Pack{0, 0, d, 0} - b.first * r[2] - r * s[2];
+  a.first += s;
+  a.mass += b.mass;
+}
+
+}  // namespace
+
+SALTUS_VECTORIZED void CompactTree::place(const double* q) {
+  const Pose ground{pack(Mat3(Mat3::Identity())), {}, {}};
+  for (int i = 0; i < link_count(); ++i) {
+    const CompactLink& k = links[i];
+    const Pose& up = k.parent < 0 ? ground : poses_[k.parent];
+    Pose& x = poses_[i];
+    const Pack3x3 base = k.placement_turned ? up.R * k.placement : up.R;
+    Pack3x3 R;
+    Pack r = up.R * k.offset;
+    Pack* axis = axis_.data() + k.v0;
+    const double* own = q + k.q0;
+    const auto translate = [&](int columns) {
+      for (int c = 0; c < columns; ++c) {
+        axis[c] = base.c[c];
+        r += own[c] * base.c[c];
+      }
+    };
+    const auto ball = [&](int first, const double* p) {
+      R = base * pack(detail::rotation(p));
+      for (int c = 0; c < 3; ++c) axis[first + c] = R.c[c];
+    };
+    switch (k.joint) {
+      case JointCase::revolute_x:
+        turn_columns<0>(base, own[0], R);
+        axis[0] = base.c[0];
+        break;
+      case JointCase::revolute_y:
+        turn_columns<1>(base, own[0], R);
+        axis[0] = base.c[1];
+        break;
+      case JointCase::revolute_z:
+        turn_columns<2>(base, own[0], R);
+        axis[0] = base.c[2];
+        break;
+      case JointCase::revolute:
+        R = base * pack(detail::rotation(unpack(k.axis), own[0]));
+        axis[0] = base * k.axis;
+        break;
+      case JointCase::prismatic:
+        R = base;
+        axis[0] = base * k.axis;
+        r += own[0] * axis[0];
+        break;
+      case JointCase::spherical: ball(0, own); break;
+      case JointCase::floating:
+        translate(3);
+        ball(3, own + 3);
+        break;
+      case JointCase::planar:
+        translate(2);
+        turn_columns<2>(base, own[2], R);
+        axis[2] = base.c[2];
+        break;
+      case JointCase::carrier:
+        translate(k.nv);
+        R = base;
+        break;
+      case JointCase::fixed: break;  // no link of its own
+    }
+    x.R = k.body_turned ? R * k.body : R;
+    x.r = r;
+    x.p = up.p + r;
+  }
+}
+
+Vec3 CompactTree::point(int link, const Vec3& in_link) const {
+  return unpack(poses_[link].p + poses_[link].R * pack(in_link));
+}
+
+Mat3 CompactTree::rotation(int link) const { return unpack(poses_[link].R); }
+
+SALTUS_VECTORIZED void CompactTree::turn_inertias() {
+  for (int i = 0; i < link_count(); ++i) {
+    const PackedInertia& I = links[i].inertia;
+    const Pack3x3& R = poses_[i].R;
+    inertia_[i] = {I.mass, R * I.first, turned(R, I.J)};
+  }
+}
+
+// Composite rigid bodies; a column's wrench is carried to the points of its ancestors.
+SALTUS_VECTORIZED void CompactTree::mass_matrix(const Vec& extra) {
+  std::copy(inertia_.begin(), inertia_.end(), composite_.begin());
+  for (int i = link_count() - 1; i >= 0; --i) {
+    const CompactLink& k = links[i];
+    const PackedInertia& I = composite_[i];
+    for (int c = 0; c < k.nv; ++c) {
+      const int at = k.v0 + c;
+      double* column = column_.data() + static_cast<std::ptrdiff_t>(at) * width_;
+      Pack f, n;
+      if (c < k.linear) {
+        f = I.mass * axis_[at];
+        n = cross(I.first, axis_[at]);
+      } else {
+        f = cross(axis_[at], I.first);
+        n = I.J * axis_[at];
+      }
+      column[k.above + c] = dot(axis_[at], c < k.linear ? f : n) + extra[at];
+      for (int b = 0; b < c; ++b) column[k.above + b] = dot(axis_[k.v0 + b], b < k.linear ? f : n);
+      for (int j = i; links[j].parent >= 0;) {
+        n += cross(poses_[j].r, f);
+        j = links[j].parent;
+        const CompactLink& p = links[j];
+        for (int b = 0; b < p.nv; ++b)
+          column[p.above + b] = dot(axis_[p.v0 + b], b < p.linear ? f : n);
+      }
+    }
+    if (k.parent >= 0) add_from(composite_[k.parent], I, poses_[i].r);
+  }
+}
+
+SALTUS_VECTORIZED void CompactTree::rows(int link, const Vec3& point, const Mat3& D,
+                                         Pack* w) const {
+  const Pack at_point = pack(point);
+  const Pack3x3 along{{Pack{D(0, 0), D(0, 1), D(0, 2), 0}, Pack{D(1, 0), D(1, 1), D(1, 2), 0},
+                       Pack{D(2, 0), D(2, 1), D(2, 2), 0}}};  // D'
+  int at = length(link);
+  for (int i = link; i >= 0; i = links[i].parent) {
+    const CompactLink& k = links[i];
+    const Pack arm = at_point - poses_[i].p;
+    for (int c = k.nv - 1; c >= 0; --c) {
+      const Pack& a = axis_[k.v0 + c];
+      w[--at] = along * (c < k.linear ? a : cross(a, arm));
+    }
+  }
+}
+
+SALTUS_VECTORIZED double CompactTree::point_rate(int link, const Vec3& point, const Vec3& direction,
+                                                 const double* v) const {
+  const Pack at_point = pack(point), d = pack(direction);
+  Pack velocity{};
+  for (int i = link; i >= 0; i = links[i].parent) {
+    const CompactLink& k = links[i];
+    Pack w{};
+    for (int c = 0; c < k.linear; ++c) velocity += v[k.v0 + c] * axis_[k.v0 + c];
+    for (int c = k.linear; c < k.nv; ++c) w += v[k.v0 + c] * axis_[k.v0 + c];
+    velocity += cross(w, at_point - poses_[i].p);
+  }
+  return dot(velocity, d);
+}
+
+// Newton and Euler in inertial axes: with the velocities alone,
+//   a = a_p + alpha_p x r + w_p x (w_p x r + 2 v_rel),  alpha = alpha_p + w_p x w_rel,
+//   f = m a + alpha x h + w x (w x h),  n = J alpha + w x J w + h x a,  h the first moment.
+SALTUS_VECTORIZED void CompactTree::bias(const Model& model, const double* v, double* tau) {
+  Motion ground;
+  ground.a = -pack(model.gravity);
+  for (int i = 0; i < link_count(); ++i) {
+    const CompactLink& k = links[i];
+    const Motion& p = k.parent < 0 ? ground : motion_[k.parent];
+    Motion& m = motion_[i];
+    const Pack& r = poses_[i].r;
+    Pack w_rel{}, carried = cross(p.w, r);
+    for (int c = 0; c < k.linear; ++c) carried += (2 * v[k.v0 + c]) * axis_[k.v0 + c];
+    for (int c = k.linear; c < k.nv; ++c) w_rel += v[k.v0 + c] * axis_[k.v0 + c];
+    const Pack w = p.w + w_rel;
+    const Pack a = p.a + cross(p.alpha, r) + cross(p.w, carried);
+    const Pack alpha = p.alpha + cross(p.w, w_rel);
+    const PackedInertia& I = inertia_[i];
+    m.w = w;
+    m.a = a;
+    m.alpha = alpha;
+    m.f = I.mass * a + cross(alpha, I.first) + cross(w, cross(w, I.first));
+    m.n = I.J * alpha + cross(w, I.J * w) + cross(I.first, a);
+    if (has_external) {
+      m.f -= pack(external[i].f);
+      m.n -= pack(external[i].n);
+    }
+  }
+  for (int i = link_count() - 1; i >= 0; --i) {
+    const CompactLink& k = links[i];
+    const Motion& m = motion_[i];
+    for (int c = 0; c < k.nv; ++c) tau[k.v0 + c] = dot(axis_[k.v0 + c], c < k.linear ? m.f : m.n);
+    if (k.parent < 0) continue;
+    Motion& p = motion_[k.parent];
+    p.f += m.f;
+    p.n += m.n + cross(poses_[i].r, m.f);
+  }
+}
+
+SALTUS_VECTORIZED void CompactTree::move(const double* v) {
+  const Motion ground;
+  for (int i = 0; i < link_count(); ++i) {
+    const CompactLink& k = links[i];
+    const Motion& p = k.parent < 0 ? ground : motion_[k.parent];
+    Pack w = p.w, u = p.v + cross(p.w, poses_[i].r);
+    for (int c = 0; c < k.linear; ++c) u += v[k.v0 + c] * axis_[k.v0 + c];
+    for (int c = k.linear; c < k.nv; ++c) w += v[k.v0 + c] * axis_[k.v0 + c];
+    motion_[i].w = w;
+    motion_[i].v = u;
+  }
+}
+
+// In body axes: the inertias are those of the links.
+SALTUS_VECTORIZED double CompactTree::kinetic_energy(const Model& model, const double* v) const {
+  double T = 0;
+  for (int i = 0; i < link_count(); ++i) {
+    const PackedInertia& I = links[i].inertia;
+    const Pack w = transposed_times(poses_[i].R, motion_[i].w);
+    const Pack u = transposed_times(poses_[i].R, motion_[i].v);
+    T += dot(0.5 * I.mass * u + cross(w, I.first), u) + 0.5 * dot(w, I.J * w);
+  }
+  for (int k = 0; k < model.nv; ++k) T += 0.5 * model.armature[k] * v[k] * v[k];
+  return T;
+}
+
+SALTUS_VECTORIZED double CompactTree::gravity_energy(const Model& model) const {
+  Pack sum = pack(still_moment_);
+  for (int i = 0; i < link_count(); ++i)
+    sum += links[i].inertia.mass * poses_[i].p + poses_[i].R * links[i].inertia.first;
+  return -dot(pack(model.gravity), sum);
+}
+
+double CompactTree::external_power() const {
+  double sum = 0;
+  for (int i = 0; i < link_count(); ++i)
+    sum += external[i].f.dot(unpack(motion_[i].v)) + external[i].n.dot(unpack(motion_[i].w));
+  return sum;
+}
+
+SALTUS_VECTORIZED void CompactTree::publish(const Model& model, Workspace& w) const {
+  const Motion still;
+  const Pose ground{pack(Mat3(Mat3::Identity())), {}, {}};
+  for (int b = 0; b < model.body_count(); ++b) {
+    const CompactPlace& at = bodies[b];
+    const Pose& x = at.link < 0 ? ground : poses_[at.link];
+    const Motion& m = at.link < 0 ? still : motion_[at.link];
+    const Link& k = w.tree.links[b + 1];
+    SE3& X = w.X[b];
+    LinkMotion& to = w.motion[b + 1];
+    const Pack arm = x.R * pack(at.in_link.r);
+    const Pack3x3 R = at.own ? x.R : x.R * pack(at.in_link.R);
+    const Pack origin = x.p + arm, v = m.v + cross(m.w, arm);
+    const Pack point = at.own ? -arm : R * pack(k.point);
+    const Pack link_origin = at.own ? x.p : origin + point;
+    const Pack link_v = at.own ? m.v : v + cross(m.w, point);
+    X.R = unpack(R);
+    X.r = unpack(origin);
+    w.V[b].tail<3>() = unpack(transposed_times(R, m.w));
+    w.V[b].head<3>() = unpack(transposed_times(R, v));
+    to.R = X.R;
+    to.origin = unpack(link_origin);
+    to.v = unpack(link_v);
+    to.w = unpack(m.w);
+    const LinkMotion& up = w.motion[k.parent];
+    const Pack r = link_origin - pack(up.origin), w_p = pack(up.w);
+    const Pack carried = cross(w_p, r), w_rel = m.w - w_p, v_rel = link_v - pack(up.v) - carried;
+    to.r = unpack(r);
+    to.c_linear = unpack(cross(w_p, carried + 2.0 * v_rel));
+    to.c_angular = unpack(cross(w_p, w_rel));
+    for (int c = 0; c < k.nv; ++c) {
+      const Vec3 axis = unpack(axis_[k.v0 + c]);
+      if (c < k.linear)
+        w.S_I.col(k.v0 + c).head<3>() = axis;
+      else
+        w.S_I.col(k.v0 + c).tail<3>() = axis;
+    }
+    if (k.joint != JointCase::floating && k.joint != JointCase::planar) continue;
+    for (int c = k.v0; c < k.v0 + k.nv; ++c) {
+      const Vec3 angular = X.R.transpose() * w.S_I.col(c).tail<3>();
+      w.S.col(c) << X.R.transpose() * w.S_I.col(c).head<3>() - angular.cross(k.point), angular;
+    }
+    w.bias[b].head<3>() = unpack(transposed_times(R, cross(v_rel, w_rel)));
+  }
+}
+
+}  // namespace saltus
