@@ -114,7 +114,7 @@ test:  ## everything that has to hold before a commit
 	$(call stage,build)
 	@$(MAKE) build
 	$(call stage,lint)
-	@$(MAKE) lint
+	@tools/lint.sh --changed
 	$(call stage,C++ tests)
 	@$(MAKE) ctest
 	$(call stage,install and example package)
@@ -128,8 +128,9 @@ test:  ## everything that has to hold before a commit
 	@printf '\n==> all passed in %d s\n' $$(($$(date +%s) - $(started)))
 
 soak: export SALTUS_SOAK = 1
-soak: deps venv  ## the long tests: ctest and pytest with SALTUS_SOAK=1, and the static analyzer
+soak: deps venv  ## the long tests: ctest and pytest with SALTUS_SOAK=1, clang-tidy over all and its analyzer
 	@$(MAKE) build
+	@tools/lint.sh
 	@tools/lint.sh --deep
 	@$(MAKE) ctest
 	@$(MAKE) python
@@ -142,7 +143,7 @@ format:  ## apply clang-format
 format-check:
 	@tools/format.sh --check
 
-lint: configure  ## clang-tidy over what has changed since it last passed
+lint: configure  ## clang-tidy over all that has changed since it last passed
 	@tools/lint.sh
 
 layers:

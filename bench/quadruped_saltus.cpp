@@ -15,6 +15,7 @@ class Engine {
       : system_(robot.system), options_(robot.scene.integrator) {
     system_.model.gravity = trial.gravity;
     options_.dt = trial.dt;
+    options_.poses = false;  // look() has its own
     if (!trial.trot)
       for (Motor& motor : system_.actuation.motors)
         motor.reference = Constant{value(motor.reference, 0)};

@@ -3,6 +3,8 @@
 # passed is not checked again until it, a project header it reaches, .clang-tidy or the compile
 # commands change; what passed is remembered under build/lint/.
 #   tools/lint.sh [--deep] [FILE.cpp ...]   all sources by default; --deep: the analyzer too
+#   tools/lint.sh --changed                 those of the last commit and since, as a clone of two
+#                                           cores takes a quarter of an hour for all
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tidy=${CLANG_TIDY:-clang-tidy}
@@ -65,7 +67,27 @@ LINT_KEY=$({ "$tidy" --version; echo "${LINT_DEEP:-}"; cat .clang-tidy tools/lin
 } | sha256sum)
 export LINT_KEY
 
-if (($#)); then sources=("$@"); else
+# Sources that differ from the commit before the last; of a header the source of its name, or the
+# first that includes it.
+changed() {
+  local file twin
+  { git diff --name-only HEAD~1 -- saltus apps; git ls-files --others --exclude-standard saltus apps; } |
+    sort -u | while read -r file; do
+      [[ -f $file ]] || continue
+      case $file in
+        *.cpp) echo "$file" ;;
+        *.h)
+          twin=${file%.h}.cpp
+          [[ -f $twin ]] || twin=$(grep -rlF --include='*.cpp' "\"$file\"" saltus apps | sort | head -n 1)
+          [[ -z $twin ]] || echo "$twin"
+          ;;
+      esac
+    done | sort -u
+}
+
+if [[ ${1:-} == --changed ]] && git rev-parse --quiet --verify HEAD~1 >/dev/null 2>&1; then
+  mapfile -t sources < <(changed)
+elif (($#)) && [[ $1 != --changed ]]; then sources=("$@"); else
   mapfile -t sources < <(find saltus apps -name '*.cpp' 2>/dev/null | sort)
 fi
 ((${#sources[@]})) || { echo "lint: nothing to check"; exit 0; }

@@ -1,6 +1,6 @@
-// Three-vectors as four doubles (x, y, z, 0), which a machine with AVX2 adds and multiplies in one
-// instruction and any other in two. Sums are taken in the same order either way: the bits are the
-// same. What is done with them is in packed_ops.h.
+// Three-vectors as four doubles (x, y, z, 0): one instruction adds or multiplies them on a machine
+// with AVX2. Others take about twice the time, and sums in the same order: the bits are the same.
+// What is done with them is in packed_ops.h.
 #pragma once
 #include <new>
 #include <vector>

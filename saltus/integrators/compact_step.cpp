@@ -13,7 +13,7 @@ namespace {
 // The fixed point of the smooth terms is left where the change that its rate promises next is below
 // this share of the velocities: with contacts, where the scheme's own error is some 1e-5 of them,
 // and without, where less shows in the energy of a body that tumbles for long.
-constexpr double settled = 1e-10, settled_in_flight = 1e-16;
+constexpr double settled = 1e-9, settled_in_flight = 1e-16;
 constexpr int most_rounds = 12;
 // Corrections with the metric of the mid-point: each leaves O(dt^2) of the gap, and its square.
 constexpr int most_corrections = 8;
@@ -112,7 +112,7 @@ bool CompactStep::take(Stepper& k, StepReport& report, bool& called) {
   // That the kinetic energy depends on the correction too (a part of 1e-6 of it) is left to the
   // integrator's term.
   if (report.projection.iterations > 0) e.correction = e.potential - before;
-  tree_.publish(k.m, w.work);
+  if (k.o.poses) tree_.publish(k.m, w.work);
   e.integrator = e.total() - w.energy - e.work_without_integrator();
   w.energy = e.total();
   w.energy_known = true;

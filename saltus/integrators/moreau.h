@@ -29,8 +29,10 @@ struct MoreauMidpoint {
   ImpactLaw impact = CappedImpact{};
   MotorScheme motors = MotorScheme::midpoint;
   Projection projection = Projection::mass;
-  int threads = 1;       // islands and contact points side by side; the bits do not depend on it
-  bool compact = true;   // the lean form of the step where there is one (compact_step.h)
+  int threads = 1;      // islands and contact points side by side; the bits do not depend on it
+  bool compact = true;  // the lean form of the step where there is one (compact_step.h)
+  bool poses =
+      true;  // StepWorkspace::work at the end of a lean step; who reads states can do without
   int keep_failing = 0;  // StepWorkspace::failing, of islands of at most this many rows
 };
 

@@ -67,6 +67,7 @@ std::vector<RolloutReport> rollout(const Model& model, const Actuation& actuatio
   if (actuation.user)
     throw InputError("a rollout takes no force callback: its copies run side by side");
   MoreauMidpoint one = options;
+  one.poses = false;
   one.threads = 1;  // the copies are the turns
   std::vector<RolloutReport> reports(states.size());
   Rollout r{model, actuation, one, plan, q, v};
