@@ -78,7 +78,7 @@ changed() {
         *.cpp) echo "$file" ;;
         *.h)
           twin=${file%.h}.cpp
-          [[ -f $twin ]] || twin=$(grep -rlF --include='*.cpp' "\"$file\"" saltus apps | sort | head -n 1)
+          [[ -f $twin ]] || twin=$(grep -rlF --include='*.cpp' "\"$file\"" saltus apps | sort | head -n 1) || twin=
           [[ -z $twin ]] || echo "$twin"
           ;;
       esac
@@ -86,7 +86,9 @@ changed() {
 }
 
 if [[ ${1:-} == --changed ]] && git rev-parse --quiet --verify HEAD~1 >/dev/null 2>&1; then
-  mapfile -t sources < <(changed)
+  list=$(changed)
+  mapfile -t sources <<<"$list"
+  [[ -n $list ]] || sources=()
 elif (($#)) && [[ $1 != --changed ]]; then sources=("$@"); else
   mapfile -t sources < <(find saltus apps -name '*.cpp' 2>/dev/null | sort)
 fi
