@@ -231,13 +231,14 @@ void CompactStep::keep_impulses(Stepper& k, EnergyTerms& e) {
   w.projection.held.clear();
   held_.clear();
   held_at_.assign(contacts_.blocks.size(), 0);
+  LawWork laws;
   for (std::size_t b = 0; b < contacts_.blocks.size(); ++b) {
     const CompactBlock& block = contacts_.blocks[b];
     const auto Lambda = contacts_.Lambda.segment(block.row, block.rows);
     const Vec3 rate = contacts_.along(tree_, static_cast<int>(b), w.v_E.data());
     for (int i = 0; i < block.rows; ++i) {
       const double work = Lambda[i] * 0.5 * (contacts_.gamma_S[block.row + i] + rate[i]);
-      (block.slot >= 0 ? e.joints : i == 0 ? e.contacts : e.friction) += work;
+      (block.slot >= 0 ? laws.joints : i == 0 ? laws.contacts : laws.friction) += work;
     }
     const Mode mode = mode_of(block.block, Lambda);
     if (block.slot >= 0) {
@@ -258,6 +259,7 @@ void CompactStep::keep_impulses(Stepper& k, EnergyTerms& e) {
     held_at_[b] = sticks ? 3 : 1;
     for (int i = 0; i < held_at_[b]; ++i) held_.push_back(block.row + i);
   }
+  enter(laws, false, e);
 }
 
 // Motors that have a limit and stayed below it.

@@ -9,10 +9,11 @@
 namespace saltus {
 
 // Work of every block over the step: Lambda . (gamma_S + gamma_E)/2 is exactly its share of the
-// change of v' M(q_M) v / 2.
+// change of v' M(q_M) v / 2. What contacts, limits and dry friction gain together is the scheme's.
 void Stepper::block_work(StepReport& report) {
   EnergyTerms& e = report.energy;
   const Assembly& p = w.assembly;
+  LawWork laws;
   for (std::size_t b = 0; b < p.blocks.size(); ++b) {
     const Block& k = p.blocks[b];
     const BlockSource& from = p.source[b];
@@ -29,13 +30,13 @@ void Stepper::block_work(StepReport& report) {
       belt -= p.Lambda[r] * p.drift[r];
     }
     if (from.contact >= 0 || from.gap) {
-      e.contacts += work[0];
-      e.friction += sum - work[0] - belt;  // Lambda_T . slip: what is lost
-      e.prescribed += belt;                // and what the drive of the surface gives
+      laws.contacts += work[0];
+      laws.friction += sum - work[0] - belt;  // Lambda_T . slip: what is lost
+      e.prescribed += belt;                   // and what the drive of the surface gives
       continue;
     }
     switch (m.slots[from.slot].kind) {
-      case BlockKind::support: e.friction += sum; break;
+      case BlockKind::support: laws.friction += sum; break;
       case BlockKind::motor: e.motors += sum; break;
       case BlockKind::coordinate:
         if (m.coordinates[m.slots[from.slot].index].dof.prescribed) e.prescribed += sum;
@@ -51,9 +52,10 @@ void Stepper::block_work(StepReport& report) {
       case BlockKind::drag:
         element_work(m, m.slots[from.slot], o.dt, p.Lambda[k.row], sum, mean, w.elements, e);
         break;
-      default: e.joints += sum;
+      default: laws.joints += sum;
     }
   }
+  enter(laws, gaining_impact(), e);
 }
 
 // Rate of a cut coordinate at the end velocity, rows at the mid-point.

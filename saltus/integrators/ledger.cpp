@@ -1,5 +1,7 @@
 #include "saltus/integrators/ledger.h"
 
+#include <algorithm>
+
 #include "saltus/contact/elements.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
@@ -21,6 +23,18 @@ void EnergyTerms::add_work(const EnergyTerms& s) {
   correction += s.correction;
   integrator += s.integrator;
   impacts += s.impacts;
+}
+
+void enter(const LawWork& work, bool may_gain, EnergyTerms& e) {
+  const double gain = work.sum();
+  const auto gained = [](double x) { return std::max(x, 0.0); };
+  double keep = 1;  // of what gained
+  if (gain > 0 && !may_gain)
+    keep -= gain / (gained(work.contacts) + gained(work.friction) + gained(work.joints));
+  const auto entry = [&](double x) { return x > 0 ? keep * x : x; };
+  e.contacts += entry(work.contacts);
+  e.friction += entry(work.friction);
+  e.joints += entry(work.joints);
 }
 
 void enter(const ImpactRecord& r, EnergyTerms& e) {

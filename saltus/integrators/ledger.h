@@ -14,12 +14,14 @@ struct EnergyTerms {
   double muscles = 0;                 // work of changing the natural lengths of springs
   double external = 0;                // user forces and wrenches
   double dampers = 0;                 // and drags
-  double contacts = 0;                // normal impulses, impacts included; scales that hold
-  double friction = 0;                // tangential impulses, supports, sliding runners
-  double joints = 0;                  // bilateral rows, limits and dry friction of joints; edges
-  double correction = 0;              // position correction
-  double integrator = 0;              // what is left: error of the scheme
-  double impacts = 0;  // part of contacts, friction, joints and prescribed: at impacts
+  // These three gain nothing in a step of time stepping, together: LawWork.
+  double contacts = 0;    // normal impulses, impacts included; scales that hold
+  double friction = 0;    // tangential impulses, supports, sliding runners
+  double joints = 0;      // bilateral rows, limits and dry friction of joints; edges
+  double correction = 0;  // position correction
+  double integrator = 0;  // what is left: error of the scheme, LawWork's gain included
+  double impacts =
+      0;  // part of contacts, friction, joints and prescribed: at impacts, less a gain as above
 
   void add_work(const EnergyTerms& step);  // sums the work terms, takes over the energies
   [[nodiscard]] double total() const { return kinetic + potential; }
@@ -28,6 +30,24 @@ struct EnergyTerms {
            correction;
   }
 };
+
+// Works Lambda . (gamma_S + gamma_E)/2 of the laws that only take, over a step [J]: of contacts,
+// limits and dry friction, which obey -gamma_E in N_C(Lambda) with 0 in C, so Lambda . gamma_E <=
+// 0. With gamma_E = gamma_S + delta + G Lambda, where delta is what all other forces do to gamma,
+//   sum Lambda . (gamma_S + gamma_E)/2 = Lambda . gamma_E - Lambda' G Lambda / 2 - Lambda . delta /
+//   2:
+// of the sum nothing can be gained but by the last term, which has a factor dt and is there because
+// the law knows gamma at the end alone: the scheme's. (One row alone may well gain, also in the
+// limit dt -> 0: friction where an impact turns the slip round takes less than the others lose by
+// it.)
+struct LawWork {
+  double contacts = 0, friction = 0, joints = 0;
+  [[nodiscard]] double sum() const { return contacts + friction + joints; }
+};
+// Enters the works, less a gain of their sum, which is left to the integrator's term: it is taken
+// from those that gained, in proportion. `may_gain`: an impact law that does acted, nothing is
+// taken.
+void enter(const LawWork& work, bool may_gain, EnergyTerms& energy);
 
 // An impact's work.
 void enter(const ImpactRecord& impact, EnergyTerms& energy);

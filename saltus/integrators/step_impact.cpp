@@ -21,6 +21,15 @@ bool Stepper::closes(int block) const {
   return m.contact_laws[c.law].restitution > 0 || find_contact(s, c.key) == nullptr;
 }
 
+// Whether an impact law acted that may raise the kinetic energy (impacts/impact.h).
+bool Stepper::gaining_impact() const {
+  if (std::holds_alternative<CappedImpact>(o.impact) ||
+      std::holds_alternative<MoreauImpact>(o.impact))
+    return false;
+  return std::any_of(w.results.begin(), w.results.begin() + w.islands.count(),
+                     [](const ImpactReport& r) { return r.impact; });
+}
+
 void Stepper::find_impacts(StepReport& report) {
   w.struck.assign(w.islands.count(), 0);
   for (int i = 0; i < w.islands.count(); ++i) {
@@ -64,13 +73,15 @@ void Stepper::record_impact(EnergyTerms& e) {
   w.struck_trees.assign(m.tree_begin.size(), 0);
   w.mass.twists(r.v_after, w.twists);
   w.mass.twists(w.v_E, w.end_twists);
+  const bool gaining = gaining_impact();
+  double gained = 0;  // left to the scheme, as in block_work
   const Velocities raw{r.v_after, w.twists}, end{w.v_E, w.end_twists};
   for (int i = 0; i < w.islands.count(); ++i) {
     if (!w.struck[i]) continue;
     const Island& island = w.islands[i];
     for (const int tree : island.trees) w.struck_trees[tree] = 1;
     add_report(w.results[i], w.problems[i], r);
-    const double before = r.contacts();
+    const double before = r.contacts(), joints_before = r.joints;
     for (std::size_t k = 0; k < island.blocks.size(); ++k) {
       const int block = island.blocks[k], contact = w.assembly.source[block].contact;
       add_block(m, w.assembly, block, w.assembly.place(block),
@@ -81,6 +92,7 @@ void Stepper::record_impact(EnergyTerms& e) {
     // contact that they press while it starts to part works on paper, and not by the impact law.
     const bool restitution = w.results[i].impact && w.results[i].s > 0;
     if (!restitution) r.slack += std::max(0.0, r.contacts() - before);
+    if (!gaining) gained += std::max(0.0, r.contacts() - before + r.joints - joints_before);
   }
   for (int i = 0; i < m.nv; ++i)  // drive: force of prescribed velocities, of drive_work
     if (m.prescribed[i] && w.struck_trees[m.tree[m.v_body[i]]])
@@ -91,7 +103,7 @@ void Stepper::record_impact(EnergyTerms& e) {
   forward_kinematics(m, w.q_W, r.v_after, w.work);
   r.kinetic_after = kinetic_energy(m, r.v_after, w.work, w.struck_trees);
   r.forces = r.kinetic_after - r.kinetic_before - r.work();
-  e.impacts += r.work();
+  e.impacts += r.work() - gained;
 }
 
 }  // namespace saltus

@@ -65,6 +65,7 @@ struct Stepper {
 
   // step_impact.cpp
   [[nodiscard]] bool closes(int block) const;
+  [[nodiscard]] bool gaining_impact() const;
   void find_impacts(StepReport& report);
   void attenuate_velocity(EnergyTerms& e);
   void record_impact(EnergyTerms& e);
