@@ -158,13 +158,20 @@ CompactBlock& CompactContacts::open_block(const Law& law, int link, int length) 
   return k;
 }
 
-// Z and gamma_S of the last block, whose W is set.
-SALTUS_VECTORIZED void CompactContacts::set_rows(const CompactTree& tree, const double* v) {
-  const CompactBlock& k = blocks.back();
-  const auto at = static_cast<std::ptrdiff_t>(blocks.size() - 1) * width_;
+// Z of a block whose W is set.
+void CompactContacts::half_solve(const CompactTree& tree, int block) {
+  const CompactBlock& k = blocks[block];
+  const auto at = static_cast<std::ptrdiff_t>(block) * width_;
   std::copy_n(W_.data() + at, k.length, Z_.data() + at);
   tree.half_solve(k.link, k.length, Z_.data() + at);
-  const Vec3 rate = along(tree, static_cast<int>(blocks.size()) - 1, v);
+}
+
+// Z and gamma_S of the last block.
+void CompactContacts::set_rows(const CompactTree& tree, const double* v) {
+  const CompactBlock& k = blocks.back();
+  const int last = static_cast<int>(blocks.size()) - 1;
+  half_solve(tree, last);
+  const Vec3 rate = along(tree, last, v);
   for (int r = 0; r < k.rows; ++r) gamma_S[k.row + r] = rate[r];
 }
 
@@ -202,7 +209,8 @@ bool CompactContacts::open_contact(const Model& m, const CompactTree& tree, cons
   set_rows(tree, state.v.data());
   const double approach = -gamma_S[k.row];
   const bool rebounds = contact_law.restitution > 0 || contact_law.tangential_restitution != 0;
-  return rebounds ? !(approach > 0) : k.known || !(approach > closing);
+  k.strikes = !k.known && approach > closing;
+  return !rebounds || !(approach > 0);
 }
 
 bool CompactContacts::open_friction(const CompactTree& tree, const State& state, double dt) {
@@ -259,6 +267,34 @@ SALTUS_VECTORIZED void CompactContacts::delassus(const CompactTree& tree, int i,
   for (int q = 0; q < b.rows; ++q)
     for (int r = 0; r < a.rows; ++r)
       G_(a.row + r, b.row + q) = G_(b.row + q, a.row + r) = column[q][r];
+}
+
+int CompactContacts::add_row(const CompactTree& tree, int link, const Vec3& point,
+                             const Vec3& direction) {
+  if (rows == most_rows) return -1;
+  CompactBlock& k = open_block(Unilateral{}, link, tree.length(link));
+  Mat3 D = Mat3::Zero();
+  D.col(0) = direction;
+  const int block = static_cast<int>(blocks.size()) - 1;
+  tree.rows(link, point, D, W_.data() + static_cast<std::ptrdiff_t>(block) * width_);
+  half_solve(tree, block);
+  for (int b = 0; b <= block; ++b) delassus(tree, block, b);
+  return k.row;
+}
+
+void CompactContacts::renew(const CompactTree& tree) {
+  factored_.clear();
+  for (int b = 0; b < static_cast<int>(blocks.size()); ++b) {
+    half_solve(tree, b);
+    for (int a = 0; a <= b; ++a) delassus(tree, b, a);
+  }
+}
+
+const CompactPair& CompactContacts::pair_of(const ContactKey& key) const {
+  return *std::lower_bound(pairs_.begin(), pairs_.end(), key,
+                           [](const CompactPair& p, const ContactKey& k) {
+                             return std::pair(p.a, p.b) < std::pair(k.a, k.b);
+                           });
 }
 
 // Step lengths and a block's own part of G.

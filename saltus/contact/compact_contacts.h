@@ -40,6 +40,7 @@ struct CompactBlock {
   double sign = 1;       // of the link's velocity in the rows
   bool known = false;    // it carried load in the last step
   bool slipped = false;  // and slipped
+  bool strikes = false;  // it did not, and approaches: an impact
   Block block;           // law and rows, for the solvers' own functions
   ConvexSets sets;
   StepLengths steps;
@@ -55,9 +56,10 @@ class CompactContacts {
   // All contact points with gap <= margin, sorted by key; after tree.place().
   void find(const Model& model, const CompactTree& tree, std::vector<Contact>& contacts) const;
 
-  // Rows, gamma_S and warm starts of the contacts that are closed or carried load; false where
-  // another way must be taken: a new one approaches faster than `closing` [m/s], which is an
-  // impact, or there are more than there is room for. Needs the factor of the tree.
+  // Rows, gamma_S and warm starts of the contacts that are closed or carried load, and of dry
+  // friction; false where another way must be taken: a contact that would rebound approaches, or
+  // there are more rows than there is room for. `closing`: faster is an impact [m/s]. Needs the
+  // factor of the tree.
   [[nodiscard]] bool open(const Model& model, const CompactTree& tree, const State& state,
                           double dt, double closing, std::vector<Contact>& contacts);
   void set_free(const CompactTree& tree, const double* v_free);  // c = W v_free
@@ -65,6 +67,14 @@ class CompactContacts {
   [[nodiscard]] bool delassus(const CompactTree& tree);
   // Lambda by the laws to the tolerance, or false.
   [[nodiscard]] bool solve(double tolerance, SolveReport& report);
+  // One more row, of a point that is fixed to a link, along a direction there: its place in G, or
+  // -1 where there is no room. For the correction, with the poses of its own time.
+  [[nodiscard]] int add_row(const CompactTree& tree, int link, const Vec3& point,
+                            const Vec3& direction);
+  // G anew, with another factor of the tree.
+  void renew(const CompactTree& tree);
+  // The pair that a contact belongs to.
+  [[nodiscard]] const CompactPair& pair_of(const ContactKey& key) const;
   // y = M^-1 W x of rows x.
   void apply(const CompactTree& tree, const Vec& x, Vec& y) const;
   // The velocities of a block's rows at the velocities v.
@@ -86,6 +96,7 @@ class CompactContacts {
   [[nodiscard]] bool open_friction(const CompactTree& tree, const State& state, double dt);
   [[nodiscard]] CompactBlock& open_block(const Law& law, int link, int length);
   void set_rows(const CompactTree& tree, const double* v);
+  void half_solve(const CompactTree& tree, int block);
   void delassus(const CompactTree& tree, int a, int b);
   [[nodiscard]] bool set_steps();
   [[nodiscard]] bool stick(double tolerance, SolveReport& report);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
@@ -17,6 +18,9 @@ constexpr double settled = 1e-9, settled_in_flight = 1e-16;
 constexpr int most_rounds = 12;
 // Corrections with the metric of the mid-point: each leaves O(dt^2) of the gap, and its square.
 constexpr int most_corrections = 8;
+// Those of contacts that persist are smaller, and the step's own matrix does for a metric. Where
+// one has closed it may be a millimetre, and what the metric makes of it shows [of the length].
+constexpr double large_correction = 1e-5;
 
 bool is_limit(const BlockSlot& s) { return s.kind == BlockKind::joint_limit; }
 bool is_motor(const BlockSlot& s) { return s.kind == BlockKind::motor; }
@@ -69,6 +73,8 @@ bool CompactStep::take(Stepper& k, StepReport& report, bool& called) {
   contacts_.find(k.m, tree_, w.assembly.contacts);
   const double closing = impact_approach * k.m.length_scale / k.o.dt;
   if (!contacts_.open(k.m, tree_, s, k.o.dt, closing, w.assembly.contacts)) return false;
+  // Of several trees each would have an impact of its own.
+  if (strikes() && k.m.tree_v.size() > 2) return false;
   smooth_velocity(k);
   contacts_.set_free(tree_, w.v_free.data());
   SolveReport& solve = report.impact.solve;
@@ -98,6 +104,7 @@ bool CompactStep::take(Stepper& k, StepReport& report, bool& called) {
   }
   EnergyTerms& e = report.energy;
   keep_impulses(k, e);
+  if (struck()) record_impact(k, report);
   motors_within(k, e);
   k.joint_work(e);
   external_work(k, e);
@@ -230,7 +237,7 @@ void CompactStep::keep_impulses(Stepper& k, EnergyTerms& e) {
   k.s.contacts.clear();
   w.projection.held.clear();
   held_.clear();
-  held_at_.assign(contacts_.blocks.size(), 0);
+  held_normals_.clear();
   LawWork laws;
   for (std::size_t b = 0; b < contacts_.blocks.size(); ++b) {
     const CompactBlock& block = contacts_.blocks[b];
@@ -256,10 +263,62 @@ void CompactStep::keep_impulses(Stepper& k, EnergyTerms& e) {
     if (!(std::abs(rate[0]) < k.resting_speed())) continue;
     const bool sticks = block.rows >= 3 && mode == Mode::stick;
     w.projection.held.push_back({c.key, sticks});
-    held_at_[b] = sticks ? 3 : 1;
-    for (int i = 0; i < held_at_[b]; ++i) held_.push_back(block.row + i);
+    held_normals_.push_back({c.key, block.row, block.link, block.sign});
+    for (int i = 0; i < (sticks ? 3 : 1); ++i) held_.push_back(block.row + i);
   }
   enter(laws, false, e);
+}
+
+bool CompactStep::strikes() const {
+  return std::any_of(contacts_.blocks.begin(), contacts_.blocks.end(),
+                     [](const CompactBlock& b) { return b.strikes; });
+}
+bool CompactStep::struck() const {
+  return std::any_of(contacts_.blocks.begin(), contacts_.blocks.end(), [&](const CompactBlock& b) {
+    return b.strikes && contacts_.Lambda[b.row] > 0;
+  });
+}
+
+// Stepper::record_impact of one tree, without restitution.
+void CompactStep::record_impact(Stepper& k, StepReport& report) {
+  StepWorkspace& w = k.w;
+  ImpactRecord& r = w.record;
+  r.clear();
+  report.struck = true;
+  r.t = k.t.E;
+  r.q = w.q_M;
+  r.v_before = w.v_S;
+  r.v_after = w.v_E;
+  r.bound = report.impact.bound;
+  for (std::size_t b = 0; b < contacts_.blocks.size(); ++b) {
+    const CompactBlock& block = contacts_.blocks[b];
+    const auto Lambda = contacts_.Lambda.segment(block.row, block.rows);
+    if (block.slot >= 0 || Lambda.isZero(0)) continue;
+    const Contact& c = w.assembly.contacts[block.contact];
+    const Vec3 after = contacts_.along(tree_, static_cast<int>(b), w.v_E.data());
+    ContactImpact part;
+    part.place = {-1, c.key.a, c.key.b, c.key.feature};
+    for (int i = 0; i < block.rows; ++i) {
+      part.before[i] = contacts_.gamma_S[block.row + i];
+      part.after[i] = after[i];
+      part.impulse[i] = Lambda[i];
+      (i == 0 ? part.work_normal : part.work_tangential) +=
+          Lambda[i] * 0.5 * (part.before[i] + part.after[i]);
+    }
+    part.mu = k.m.contact_laws[c.law].mu1;
+    part.feasible = std::numeric_limits<double>::quiet_NaN();
+    r.normal += part.work_normal;
+    r.tangential += part.work_tangential;
+    r.parts.push_back(part);
+  }
+  const double gained = std::max(0.0, r.contacts());  // the scheme's: enter(LawWork)
+  r.slack = report.solve().residual * contacts_.Lambda.head(contacts_.rows).lpNorm<1>() + gained;
+  tree_.move(w.v_S.data());
+  r.kinetic_before = tree_.kinetic_energy(k.m, w.v_S.data());
+  tree_.move(w.v_E.data());
+  r.kinetic_after = tree_.kinetic_energy(k.m, w.v_E.data());
+  r.forces = r.kinetic_after - r.kinetic_before - r.work();
+  report.energy.impacts += r.work() - gained;
 }
 
 // Motors that have a limit and stayed below it.
@@ -310,7 +369,7 @@ CompactStep::Excess CompactStep::measure(const Stepper& k) {
     const bool is_held = held < list.size() && list[held].key == c.key;
     const double g = c.point.gap, miss = is_held ? std::abs(g) : -g;
     x.all = std::max(x.all, miss);
-    if (!is_held && miss > closed_gap) x.only_held = false;
+    if (!is_held && miss > closed_gap) x.new_ones = true;
     if (-g > x.penetration) {
       x.penetration = -g;
       x.deepest = {-1, c.key.a, c.key.b, c.key.feature};
@@ -320,7 +379,7 @@ CompactStep::Excess CompactStep::measure(const Stepper& k) {
     if (is_limit(s))
       if (const double miss = -limit_gap(k, s, k.s.q); miss > closed_gap) {
         x.all = std::max(x.all, miss);
-        x.only_held = false;
+        x.limits = true;
       }
   return x;
 }
@@ -331,7 +390,11 @@ void CompactStep::project(Stepper& k, StepReport& report) {
   p.raw_penetration = now.penetration;
   if (now.all > closed_gap) {
     k.w.projection.before = k.s.q;
+    first_new_ = static_cast<int>(held_normals_.size());
     if (!correct(k, now, p)) {  // in the general way, from where the step ended
+      for (std::size_t i = first_new_; i < held_normals_.size(); ++i)
+        std::erase_if(k.w.projection.held,
+                      [&](const HeldContact& h) { return h.key == held_normals_[i].key; });
       k.s.q = k.w.projection.before;
       forward_kinematics(k.m, k.s.q, k.s.v, k.w.work);
       p = saltus::project(k.m, k.o.projection, k.s.q, k.s.v, k.s.turns, k.w.work, k.w.mass,
@@ -346,42 +409,80 @@ void CompactStep::project(Stepper& k, StepReport& report) {
   k.let_go(end_);
 }
 
+// Contacts that penetrate and are not held are pushed to where they touch: a row more each, with
+// the poses of the end.
+bool CompactStep::hold_new_ones(Stepper& k) {
+  std::vector<HeldContact>& list = k.w.projection.held;
+  for (const Contact& c : end_) {
+    if (!(c.point.gap < -closed_gap)) continue;
+    const auto at =
+        std::lower_bound(list.begin(), list.end(), c.key,
+                         [](const HeldContact& h, const ContactKey& key) { return h.key < key; });
+    if (at != list.end() && at->key == c.key) continue;
+    const CompactPair& pair = contacts_.pair_of(c.key);
+    const double sign = pair.b_moves ? 1 : -1;
+    const int row = contacts_.add_row(tree_, pair.link, pair.b_moves ? c.point.on_b : c.point.on_a,
+                                      sign * c.point.normal);
+    if (row < 0) return false;
+    list.insert(at, {c.key, false});
+    held_.push_back(row);
+    held_normals_.push_back({c.key, row, pair.link, sign});
+  }
+  return true;
+}
+
 // Gaps of the held contacts at the end, and their rows there; false if one is out of sight.
-bool CompactStep::held_gaps(const Stepper& k) {
+bool CompactStep::held_gaps() {
   gap_.setZero();
   normals_.clear();
-  for (std::size_t b = 0; b < contacts_.blocks.size(); ++b) {
-    if (held_at_[b] == 0) continue;
-    const CompactBlock& block = contacts_.blocks[b];
-    const ContactKey& key = k.w.assembly.contacts[block.contact].key;
-    const Contact* at = find_contact(end_, key);
+  for (const HeldNormal& h : held_normals_) {
+    const Contact* at = find_contact(end_, h.key);
     if (!at) return false;
-    gap_[block.row] = at->point.gap;
-    const bool b_moves = block.sign > 0;
-    normals_.push_back({block.row, block.link, b_moves ? at->point.on_b : at->point.on_a,
-                        block.sign * at->point.normal});
+    gap_[h.row] = at->point.gap;
+    normals_.push_back(
+        {h.row, h.link, h.sign > 0 ? at->point.on_b : at->point.on_a, h.sign * at->point.normal});
   }
+  return true;
+}
+
+// y = what closes the gaps by the rows and the metric of the mid-point.
+void CompactStep::closing_move(Vec& y) {
+  contacts_.correct(held_, gap_, x_);
+  contacts_.apply(tree_, x_, y);
+  for (std::size_t i = first_new_; i < held_normals_.size(); ++i)
+    held_normals_[i].push += x_[held_normals_[i].row];
+}
+
+// The metric of the general correction: M of the end, without gains.
+bool CompactStep::exact_metric(const Stepper& k) {
+  tree_.turn_inertias();
+  tree_.mass_matrix(k.m.armature);
+  int culprit = -1;
+  if (!tree_.factor(culprit)) return false;
+  contacts_.renew(tree_);
   return true;
 }
 
 // Held contacts are closed, those that stick in place, by the rows and the metric of the mid-point;
 // what that leaves by the rows of the end is corrected with it.
 bool CompactStep::correct(Stepper& k, Excess& now, ProjectionReport& p) {
-  if (!now.only_held || held_.empty() || !contacts_.factor_held(held_)) return false;
+  if (now.limits) return false;
+  if (now.all > large_correction * k.m.length_scale && !exact_metric(k)) return false;
   for (; now.all > closed_gap && p.iterations < most_corrections; ++p.iterations) {
-    if (!held_gaps(k)) return false;
-    contacts_.correct(held_, gap_, x_);
-    contacts_.apply(tree_, x_, y_);
+    if (now.limits || (now.new_ones && !hold_new_ones(k))) return false;
+    if (held_.empty() || !contacts_.factor_held(held_) || !held_gaps()) return false;
+    closing_move(y_);
     for (const Normal& n : normals_)
       gap_[n.row] += tree_.point_rate(n.link, n.point, n.direction, y_.data());
-    contacts_.correct(held_, gap_, x_);
-    contacts_.apply(tree_, x_, mean_);
+    closing_move(mean_);
     y_ += mean_;
+    for (std::size_t i = first_new_; i < held_normals_.size(); ++i)
+      if (!(held_normals_[i].push >= 0)) return false;  // it would be pulled
     advance(k.m, k.s.q, y_, 1.0);
     tree_.place(k.s.q.data());
     const double before = now.all;
     now = measure(k);
-    if (!now.only_held || !(now.all < 0.5 * before)) return false;
+    if (!now.new_ones && !(now.all < 0.5 * before)) return false;
   }
   return now.all <= closed_gap;
 }

@@ -2,9 +2,10 @@
 // correction as the general one (stepper.h), on packed data (CompactTree, CompactContacts).
 //
 // It takes the steps in which nothing happens beyond smooth motion and contacts that persist or
-// close without a jump. It finds out before it changes the state: an impact, a joint at its limit,
-// a motor at its torque limit, impulses that its few sweeps do not find, and the general step is
-// taken instead. What the state holds decides, so a run is the same after a restart.
+// close without rebound. It finds out before it changes the state: an impact with restitution or
+// one among several trees, a joint at its limit, a motor at its torque limit, impulses that its few
+// sweeps do not find, and the general step is taken instead. What the state holds decides, so a run
+// is the same after a restart.
 #pragma once
 #include "saltus/contact/compact_contacts.h"
 #include "saltus/integrators/stepper.h"
@@ -34,6 +35,9 @@ class CompactStep {
   void free_velocity(Stepper& k, const Vec& mean);
   [[nodiscard]] bool within_limits(const Stepper& k) const;
   void keep_impulses(Stepper& k, EnergyTerms& e);
+  [[nodiscard]] bool strikes() const;
+  [[nodiscard]] bool struck() const;
+  void record_impact(Stepper& k, StepReport& report);
   void motors_within(Stepper& k, EnergyTerms& e) const;
   void external_work(Stepper& k, EnergyTerms& e);
   void mechanical_energy(Stepper& k, EnergyTerms& e);
@@ -42,20 +46,31 @@ class CompactStep {
   struct Excess {
     double all = 0;          // of held contacts and penetrations [m]
     double penetration = 0;  // [m]
-    bool only_held = true;   // what is to be corrected is held
+    bool new_ones = false;   // contacts that are not held penetrate
+    bool limits = false;     // a joint is beyond its limit
     Place deepest;
   };
   [[nodiscard]] Excess measure(const Stepper& k);
   void project(Stepper& k, StepReport& report);
   [[nodiscard]] bool correct(Stepper& k, Excess& now, ProjectionReport& report);
-  [[nodiscard]] bool held_gaps(const Stepper& k);
+  [[nodiscard]] bool exact_metric(const Stepper& k);
+  [[nodiscard]] bool hold_new_ones(Stepper& k);
+  [[nodiscard]] bool held_gaps();
+  void closing_move(Vec& y);
 
   CompactTree tree_;
   CompactContacts contacts_;
   std::vector<Contact> end_;  // contacts at the end of the step
   std::vector<int> held_;     // rows that the correction holds
-  std::vector<int> held_at_;  // of each block: 0, or the rows held of it
-  struct Normal {             // the row of a held contact at the end
+  struct HeldNormal {         // the first of a contact's rows among them
+    ContactKey key;
+    int row, link;
+    double sign;
+    double push = 0;  // of the correction
+  };
+  std::vector<HeldNormal> held_normals_;
+  int first_new_ = 0;  // of held_normals_: those that the correction only pushes
+  struct Normal {      // the row of a held contact at the end
     int row, link;
     Vec3 point, direction;
   };
