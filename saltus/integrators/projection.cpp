@@ -25,6 +25,10 @@ constexpr double rank_tolerance = 1e-8;
 // share of its own G each may give way, or a disagreement of a nanometre would move a stack by
 // millimetres.
 constexpr double held_compliance = 1e-4;
+// A held contact is closed from both sides, but one that pulls by more than this many times what
+// would close the largest gap on its own is in the way of another: two points of a leg a millimetre
+// apart, one held and the other in the ground, would turn the leg by a radian.
+constexpr double most_pull = 100;
 // Rounds that no longer halve the violation only wander.
 constexpr double least_progress = 0.5;
 
@@ -212,23 +216,44 @@ struct Corrector {
     p.assembly.gamma_S.head(p.assembly.rows).setZero();
   }
 
+  // Displacement of a contact along its normal by an impulse of its own on its bodies [1/kg].
+  double own_compliance(int block) {
+    if (!omega_known) mass.compliance();
+    omega_known = true;
+    const BlockSource& from = p.assembly.source[block];
+    const int row = p.assembly.blocks[block].row;
+    double own = 0;
+    if (from.a >= 0) own += mass.compliance_along(from.a, p.assembly.wrench_a.col(row));
+    if (from.b >= 0) own += mass.compliance_along(from.b, p.assembly.wrench_b.col(row));
+    return own;
+  }
+
+  [[nodiscard]] bool holds(int block) const {  // a held contact
+    return p.assembly.source[block].contact >= 0 &&
+           std::holds_alternative<Bilateral>(p.assembly.blocks[block].law);
+  }
+
   // Held contacts of an island that has more of them than freedom, by their bodies' own compliance.
   void soften_held(const Island& island) {
     if (island.rows <= island.velocities) return;
-    for (const int i : island.blocks) {
-      const BlockSource& from = p.assembly.source[i];
-      Block& k = p.assembly.blocks[i];
-      if (from.contact < 0 || !std::holds_alternative<Bilateral>(k.law)) continue;
-      if (!omega_known) mass.compliance();
-      omega_known = true;
-      double own = 0;
-      const auto add = [&](int body, const Mat6X& wrench) {
-        if (body >= 0) own += mass.compliance_along(body, wrench.col(k.row));
-      };
-      add(from.a, p.assembly.wrench_a);
-      add(from.b, p.assembly.wrench_b);
-      k.compliance = held_compliance * own;
+    for (const int i : island.blocks)
+      if (holds(i)) p.assembly.blocks[i].compliance = held_compliance * own_compliance(i);
+  }
+
+  // Whether a held contact pulls too much, against one that is not held or a limit.
+  bool pulls() {
+    const bool pushed =
+        std::any_of(p.assembly.blocks.begin(), p.assembly.blocks.end(), [&](const Block& k) {
+          return std::holds_alternative<Unilateral>(k.law) && p.assembly.Lambda[k.row] > 0;
+        });
+    if (!pushed) return false;
+    const double most = most_pull * p.assembly.b.head(p.assembly.rows).lpNorm<Eigen::Infinity>();
+    for (int i = 0; i < static_cast<int>(p.assembly.blocks.size()); ++i) {
+      if (!holds(i)) continue;
+      const double Lambda = p.assembly.Lambda[p.assembly.blocks[i].row];
+      if (Lambda < 0 && -Lambda * own_compliance(i) > most) return true;
     }
+    return false;
   }
 
   void solve_islands() {
@@ -264,16 +289,19 @@ struct Corrector {
     }
   }
 
-  void correct(VecRef q) {
+  // False, and nothing moved, where held contacts pull: they are better left.
+  bool correct(VecRef q) {
     assemble_gaps(q);
     load_mass(model, w, p.zero, mass);
-    if (!mass.factor()) return;
+    if (!mass.factor()) return true;
     omega_known = false;
     solve_islands();
+    if (!one_sided && pulls()) return false;
     apply_rows(p.assembly, p.wrenches, p.impulse);
     mass.solve(-1, p.impulse.data(), p.wrenches.data(), p.displacement.data(), nullptr);
     advance(model, q, p.displacement, 1.0);
     forward_kinematics(model, q, v, w);
+    return true;
   }
 
   // P0 section VI-C: orientations and the first link kept.
@@ -311,7 +339,11 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
     // A large heap is corrected by sweeps, a part of its gaps a step; the report says what is left.
     while (now.excess() > 1 && report.iterations < (corrector.heap ? heap_rounds : max_rounds)) {
       scratch.before = q;
-      corrector.correct(q);
+      if (!corrector.correct(q)) {
+        corrector.one_sided = true;
+        now = corrector.measure(q);
+        continue;
+      }
       const Violation next = corrector.measure(q);
       ++report.iterations;
       const bool better = next.excess() < now.excess();
@@ -341,7 +373,7 @@ ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
   ProjectionReport report;
   report.raw_joint_gap = report.joint_gap = corrector.measure(q).joint;
   while (report.joint_gap > joint_target && report.iterations < max_rounds) {
-    corrector.correct(q);
+    (void)corrector.correct(q);
     report.joint_gap = corrector.measure(q).joint;
     ++report.iterations;
   }

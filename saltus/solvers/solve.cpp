@@ -70,11 +70,22 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     if (!now.allFinite()) now = best;
     if (!done) done = link(newton(o.newton_iterations / 2));
   }
+  // Newton's method from where it has not been: the sweeps above may lead it astray.
+  const auto patient = 4 * o.newton_iterations;
+  if (!done && Lambda.head(n).allFinite()) {
+    now = Lambda.head(n);
+    done = link(newton(patient));
+  }
+  if (!done) {
+    now.setZero();
+    done = link(newton(patient));
+  }
   // Far from any start: plain sweeps, whose fixed points are solutions only.
   if (!done) {
     now.setZero();
     done = link(exact(o.max_iterations));
   }
+  if (!done && now.allFinite()) done = link(newton(patient));
   if (!done) {
     now = best;
     static_cast<void>(link(relaxed(o.max_iterations)));
