@@ -66,6 +66,7 @@ struct Corrector {
   bool heap = false;  // an island was too large for a factor
   bool omega_known = false;
   bool one_sided = false;  // contacts only push: where holding them does not do
+  bool may_pull = false;   // held contacts as much as it takes: where pushing alone does not do
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
     const auto at =
@@ -296,7 +297,7 @@ struct Corrector {
     if (!mass.factor()) return true;
     omega_known = false;
     solve_islands();
-    if (!one_sided && pulls()) return false;
+    if (!one_sided && !may_pull && pulls()) return false;
     apply_rows(p.assembly, p.wrenches, p.impulse);
     mass.solve(-1, p.impulse.data(), p.wrenches.data(), p.displacement.data(), nullptr);
     advance(model, q, p.displacement, 1.0);
@@ -336,11 +337,12 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
     now = corrector.measure(q);
     report.iterations = 1;
   } else if (kind == Projection::mass) {
+    bool refused = false;  // held contacts would have pulled
     // A large heap is corrected by sweeps, a part of its gaps a step; the report says what is left.
     while (now.excess() > 1 && report.iterations < (corrector.heap ? heap_rounds : max_rounds)) {
       scratch.before = q;
       if (!corrector.correct(q)) {
-        corrector.one_sided = true;
+        corrector.one_sided = refused = true;
         now = corrector.measure(q);
         continue;
       }
@@ -355,8 +357,9 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
         forward_kinematics(model, q, v, work);
       }
       if (goes_on) continue;
-      if (corrector.one_sided) break;
-      corrector.one_sided = true;
+      if (corrector.one_sided && (corrector.may_pull || !refused)) break;
+      corrector.may_pull = corrector.one_sided;
+      corrector.one_sided = !corrector.one_sided;
       now = corrector.measure(q);
     }
   }
