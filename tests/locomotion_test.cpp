@@ -287,7 +287,10 @@ TEST(Controller, ResumesFromACheckpointBitByBit) {
 TEST(Controller, AllocatesNothing) {
 #if SALTUS_COUNTS
   Robot robot;
-  robot.run(1500);  // every contact has been met
+  for (const bool lean : {false, true}) {  // every contact has been met, in both forms of the step
+    robot.options.compact = lean;
+    robot.run(1500);
+  }
   const std::size_t before = allocations;
   robot.run(800);
   EXPECT_EQ(allocations - before, 0U);

@@ -84,6 +84,7 @@ class CompactContacts {
   // delassus(), by what the solver left if that is it. False if singular.
   [[nodiscard]] bool factor_held(std::vector<int>& rows);
   void correct(const std::vector<int>& rows, const Vec& gap, Vec& x) const;
+  [[nodiscard]] double compliance(int row) const { return G_(row, row); }
 
   std::vector<CompactBlock> blocks;
   int rows = 0;

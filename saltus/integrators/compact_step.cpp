@@ -449,8 +449,18 @@ bool CompactStep::held_gaps() {
 void CompactStep::closing_move(Vec& y) {
   contacts_.correct(held_, gap_, x_);
   contacts_.apply(tree_, x_, y);
-  for (std::size_t i = first_new_; i < held_normals_.size(); ++i)
-    held_normals_[i].push += x_[held_normals_[i].row];
+  for (HeldNormal& h : held_normals_) h.push += x_[h.row];
+}
+
+// Whether what is only to be pushed would be pulled, or what is held pulls too much against it.
+bool CompactStep::pulls(double gap) const {
+  if (static_cast<int>(held_normals_.size()) == first_new_) return false;
+  for (int i = 0; i < static_cast<int>(held_normals_.size()); ++i) {
+    const HeldNormal& h = held_normals_[i];
+    const double most = i < first_new_ ? most_pull * gap : 0;
+    if (!(-h.push * contacts_.compliance(h.row) <= most)) return true;
+  }
+  return false;
 }
 
 // The metric of the general correction: M of the end, without gains.
@@ -476,8 +486,7 @@ bool CompactStep::correct(Stepper& k, Excess& now, ProjectionReport& p) {
       gap_[n.row] += tree_.point_rate(n.link, n.point, n.direction, y_.data());
     closing_move(mean_);
     y_ += mean_;
-    for (std::size_t i = first_new_; i < held_normals_.size(); ++i)
-      if (!(held_normals_[i].push >= 0)) return false;  // it would be pulled
+    if (pulls(now.all)) return false;
     advance(k.m, k.s.q, y_, 1.0);
     tree_.place(k.s.q.data());
     const double before = now.all;

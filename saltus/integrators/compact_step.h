@@ -57,6 +57,7 @@ class CompactStep {
   [[nodiscard]] bool hold_new_ones(Stepper& k);
   [[nodiscard]] bool held_gaps();
   void closing_move(Vec& y);
+  [[nodiscard]] bool pulls(double gap) const;
 
   CompactTree tree_;
   CompactContacts contacts_;

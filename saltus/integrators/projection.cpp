@@ -25,10 +25,6 @@ constexpr double rank_tolerance = 1e-8;
 // share of its own G each may give way, or a disagreement of a nanometre would move a stack by
 // millimetres.
 constexpr double held_compliance = 1e-4;
-// A held contact is closed from both sides, but one that pulls by more than this many times what
-// would close the largest gap on its own is in the way of another: two points of a leg a millimetre
-// apart, one held and the other in the ground, would turn the leg by a radian.
-constexpr double most_pull = 100;
 // Rounds that no longer halve the violation only wander.
 constexpr double least_progress = 0.5;
 

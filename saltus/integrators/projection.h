@@ -26,6 +26,11 @@ struct ProjectionReport {
   Place deepest;  // where the largest penetration is after the correction
 };
 
+// A held contact is closed from both sides, but one that pulls by more than this many times what
+// would close the largest gap on its own is in the way of another: two points of a leg a millimetre
+// apart, one held and the other in the ground, would turn the leg by a radian.
+inline constexpr double most_pull = 100;
+
 // A contact that carried load and did not part: held closed and, where it stuck, in place.
 struct HeldContact {
   ContactKey key;  // of shapes; of a gap contact {-1, its slot, 0}
