@@ -91,6 +91,7 @@ class CompactContacts {
   Vec Lambda, gamma_S;
 
  private:
+  static constexpr int most_rows = 48;
   [[nodiscard]] bool open_contact(const Model& model, const CompactTree& tree, const State& state,
                                   double closing, int contact, const CompactPair& pair,
                                   std::vector<Contact>& contacts);
