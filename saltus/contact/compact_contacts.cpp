@@ -158,9 +158,8 @@ CompactBlock& CompactContacts::open_block(const Law& law, int link, int length) 
 // Z of a block whose W is set.
 void CompactContacts::half_solve(const CompactTree& tree, int block) {
   const CompactBlock& k = blocks[block];
-  const auto at = static_cast<std::ptrdiff_t>(block) * width_;
-  std::copy_n(W_.data() + at, k.length, Z_.data() + at);
-  tree.half_solve(k.link, k.length, Z_.data() + at);
+  std::copy_n(rows_in(W_, block), k.length, rows_in(Z_, block));
+  tree.half_solve(k.link, k.length, rows_in(Z_, block));
 }
 
 // Z and gamma_S of the last block.
@@ -201,7 +200,7 @@ bool CompactContacts::open_contact(const Model& m, const CompactTree& tree, cons
   D.col(2) = k.sign * c.point.normal.cross(c.tangent);
   if (n == 1) D.rightCols<2>().setZero();
   tree.rows(p.link, p.b_moves ? c.point.on_b : c.point.on_a, D,
-            W_.data() + static_cast<std::ptrdiff_t>(blocks.size() - 1) * width_);
+            rows_in(W_, static_cast<int>(blocks.size()) - 1));
   for (int r = 0; r < n; ++r) Lambda[k.row + r] = last ? last->Lambda[r] : 0;
   set_rows(tree, state.v.data());
   const double approach = -gamma_S[k.row];
@@ -218,7 +217,7 @@ bool CompactContacts::open_friction(const CompactTree& tree, const State& state,
     k.slot = f.slot;
     if (!(std::abs(last) < most)) k.side = last > 0 ? 1 : -1;
     Lambda[k.row] = last;
-    Pack* w = W_.data() + static_cast<std::ptrdiff_t>(blocks.size() - 1) * width_;
+    Pack* w = rows_in(W_, static_cast<int>(blocks.size()) - 1);
     std::fill_n(w, k.length - 1, Pack{});
     w[k.length - 1] = Pack{1, 0, 0, 0};
     set_rows(tree, state.v.data());
@@ -236,7 +235,7 @@ void CompactContacts::set_free(const CompactTree& tree, const double* v_free) {
 SALTUS_VECTORIZED Vec3 CompactContacts::along(const CompactTree& tree, int block,
                                               const double* v) const {
   const CompactBlock& k = blocks[block];
-  const Pack* w = W_.data() + static_cast<std::ptrdiff_t>(block) * width_;
+  const Pack* w = rows_in(W_, block);
   const int* way = tree.path(k.link);
   Pack sum{};
   for (int t = 0; t < k.length; ++t) sum += w[t] * v[way[t]];
@@ -244,17 +243,20 @@ SALTUS_VECTORIZED Vec3 CompactContacts::along(const CompactTree& tree, int block
 }
 
 bool CompactContacts::delassus(const CompactTree& tree) {
-  for (int a = 0; a < static_cast<int>(blocks.size()); ++a)
-    for (int b = 0; b <= a; ++b) delassus(tree, a, b);
+  for (int a = 0; a < static_cast<int>(blocks.size()); ++a) delassus(tree, a);
   return set_steps();
+}
+
+// G's part of a block and those before it.
+void CompactContacts::delassus(const CompactTree& tree, int block) {
+  for (int b = 0; b <= block; ++b) delassus(tree, block, b);
 }
 
 // The part of G of two blocks.
 SALTUS_VECTORIZED void CompactContacts::delassus(const CompactTree& tree, int i, int j) {
   const CompactBlock &a = blocks[i], &b = blocks[j];
   const int n = std::min({tree.common(a.link, b.link), a.length, b.length});
-  const Pack* x = Z_.data() + static_cast<std::ptrdiff_t>(i) * width_;
-  const Pack* y = Z_.data() + static_cast<std::ptrdiff_t>(j) * width_;
+  const Pack *x = rows_in(Z_, i), *y = rows_in(Z_, j);
   Pack column[3] = {};  // of G, rows those of a
   for (int t = 0; t < n; ++t) {
     column[0] += x[t] * y[t][0];
@@ -273,9 +275,9 @@ int CompactContacts::add_row(const CompactTree& tree, int link, const Vec3& poin
   Mat3 D = Mat3::Zero();
   D.col(0) = direction;
   const int block = static_cast<int>(blocks.size()) - 1;
-  tree.rows(link, point, D, W_.data() + static_cast<std::ptrdiff_t>(block) * width_);
+  tree.rows(link, point, D, rows_in(W_, block));
   half_solve(tree, block);
-  for (int b = 0; b <= block; ++b) delassus(tree, block, b);
+  delassus(tree, block);
   return k.row;
 }
 
@@ -283,7 +285,7 @@ void CompactContacts::renew(const CompactTree& tree) {
   factored_.clear();
   for (int b = 0; b < static_cast<int>(blocks.size()); ++b) {
     half_solve(tree, b);
-    for (int a = 0; a <= b; ++a) delassus(tree, b, a);
+    delassus(tree, b);
   }
 }
 
@@ -319,7 +321,7 @@ SALTUS_VECTORIZED void CompactContacts::apply(const CompactTree& tree, const Vec
     const CompactBlock& k = blocks[b];
     Pack own{};
     for (int r = 0; r < k.rows; ++r) own[r] = x[k.row + r];
-    const Pack* z = Z_.data() + static_cast<std::ptrdiff_t>(b) * width_;
+    const Pack* z = rows_in(Z_, static_cast<int>(b));
     const int* way = tree.path(k.link);
     for (int t = 0; t < k.length; ++t) y[way[t]] += dot(z[t], own);
   }

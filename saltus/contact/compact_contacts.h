@@ -92,6 +92,11 @@ class CompactContacts {
 
  private:
   static constexpr int most_rows = 48;
+  // Of W_ or Z_.
+  template <class P>
+  [[nodiscard]] auto* rows_in(P& all, int block) const {
+    return all.data() + static_cast<std::ptrdiff_t>(block) * width_;
+  }
   [[nodiscard]] bool open_contact(const Model& model, const CompactTree& tree, const State& state,
                                   double closing, int contact, const CompactPair& pair,
                                   std::vector<Contact>& contacts);
@@ -99,6 +104,7 @@ class CompactContacts {
   [[nodiscard]] CompactBlock& open_block(const Law& law, int link, int length);
   void set_rows(const CompactTree& tree, const double* v);
   void half_solve(const CompactTree& tree, int block);
+  void delassus(const CompactTree& tree, int block);
   void delassus(const CompactTree& tree, int a, int b);
   [[nodiscard]] bool set_steps();
   [[nodiscard]] bool stick(double tolerance, SolveReport& report);

@@ -104,7 +104,7 @@ bool CompactStep::held_gaps() {
   return true;
 }
 
-// y = what closes the gaps by the rows and the metric of the mid-point.
+// y = what closes the gaps by the rows at hand and the metric that is set.
 void CompactStep::closing_move(Vec& y) {
   contacts_.correct(held_, gap_, x_);
   contacts_.apply(tree_, x_, y);
