@@ -53,7 +53,7 @@ TEST(Modes, NamesTellModesApart) {
   h.events = {event(0, {{0, true}}), event(1, {{0, true}, {1, false}}), event(2, {{1, true}}),
               event(3, {}), event(4, {{2, false}})};
   std::vector<std::string> names;
-  for (const Mode& m : mode_graph(h).modes) names.push_back(m.name);
+  for (const SystemMode& m : mode_graph(h).modes) names.push_back(m.name);
   // The last two hold nothing: an element that slips in one of them is named.
   EXPECT_EQ(names, (std::vector<std::string>{"{1}", "{1, ~floor-ball}", "{floor-ball}", "{}",
                                              "{~limit}"}));

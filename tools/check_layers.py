@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that a module includes only what is below it (docs: the rooms of the house).
+"""Checks that a module includes only what is below it (docs: the rooms of the house), and that no two
+files define a type of the same name in the same namespace: the linker would mix their functions.
 
 usage: tools/check_layers.py [ROOT]      check ROOT/saltus and ROOT/apps (default: this repository)
        tools/check_layers.py --self-test
@@ -25,6 +26,9 @@ LAYERS = [  # from the bottom; modules of one line do not see each other
 RANK = {module: rank for rank, modules in enumerate(LAYERS) for module in modules}
 EVERYONE = "saltus/version.h"  # generated; belongs to no module
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+OPENS = re.compile(r"^(?:inline )?namespace ?([\w:]*) \{$")
+CLOSES = re.compile(r"^\}  // namespace")
+TYPE = re.compile(r"^(?:struct|class|enum|enum class) (\w+)(?: final)?(?: :[^;]*)? \{")
 SUFFIXES = {".h", ".hpp", ".cpp", ".inl", ".ipp"}
 
 
@@ -46,8 +50,29 @@ def resolve(root, file, name):
     return beside.relative_to(root).as_posix() if beside.is_file() and root in beside.parents else None
 
 
+def twins(root):
+    """Types that two files define under one name; those of unnamed namespaces are each file's own."""
+    seen = {}
+    for file in sorted(f for folder in ("saltus", "apps") for f in (root / folder).rglob("*")):
+        if file.suffix not in SUFFIXES or not file.is_file():
+            continue
+        here = file.relative_to(root).as_posix()
+        spaces = []
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if match := OPENS.match(line):
+                spaces.append(match[1])
+            elif CLOSES.match(line):
+                spaces.pop()
+            elif (match := TYPE.match(line)) and "" not in spaces:
+                name = "::".join([*spaces, match[1]])
+                first = seen.setdefault(name, here)
+                if first != here:
+                    yield f"{here}:{number}: {name} is defined in {first} too"
+
+
 def violations(root):
     root = root.resolve()
+    yield from twins(root)
     for folder in ("saltus", "apps"):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix not in SUFFIXES or not file.is_file():
@@ -88,8 +113,11 @@ def self_test():
         "saltus/io/app.cpp": '#include "apps/saltus/x.h"\n',
         "saltus/io/unknown.cpp": '#include "saltus/attic/x.h"\n',
         "saltus/attic/x.h": "\n",
+        "saltus/model/mode.h": "namespace saltus {\nnamespace {\nstruct Own {\n}  // namespace\nstruct Mode {\n",
+        "saltus/laws/mode.h": "namespace saltus {\nstruct Own {\nenum class Mode : char {\n",
     }
     expected = [
+        "saltus/model/mode.h:5",
         "saltus/attic/x.h:1", "saltus/base/angle.cpp:1", "saltus/base/relative.cpp:3",
         "saltus/io/app.cpp:1", "saltus/io/unknown.cpp:1", "saltus/laws/beside.h:1",
         "saltus/solvers/up.cpp:2",

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "apps/saltus/commands.h"
@@ -24,7 +25,7 @@ struct ModesArguments {
 
 std::size_t widest(const ModeGraph& g) {
   std::size_t width = 4;
-  for (const Mode& m : g.modes) width = std::max(width, m.name.size());
+  for (const SystemMode& m : g.modes) width = std::max(width, m.name.size());
   return std::min<std::size_t>(width, 40);
 }
 
@@ -51,7 +52,7 @@ void print_totals(const ModeHistory& h, const ModeGraph& g) {
     return text.empty() ? std::string("nothing") : text;
   };
   fmt::print("\n{:<{}}  {:>7}  {:>14}  holds; slips\n", "mode", width, "count", "total [s]");
-  for (const Mode& m : g.modes)
+  for (const SystemMode& m : g.modes)
     fmt::print("{:<{}}  {:>7}  {:>14.9f}  {}; {}\n", m.name, width, m.count, m.duration,
                part(m.holds), part(m.slips));
   fmt::print("\n{:<{}}     {:<{}}  {:>7}  {:>7}\n", "from", width, "to", width, "count", "impacts");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace saltus::cli {
@@ -49,7 +50,7 @@ Json modes_json(const ModeHistory& h, const ModeGraph& g) {
   j["labels"] = Json::object();
   for (const ModePart& p : h.parts) j["labels"][p.label] = p.name;
   j["modes"] = Json::array();
-  for (const Mode& m : g.modes)
+  for (const SystemMode& m : g.modes)
     j["modes"].push_back({{"name", m.name},
                           {"holds", names(h, m.holds)},
                           {"slips", names(h, m.slips)},
@@ -95,7 +96,7 @@ Json modes_strip(const ModeHistory& h, std::size_t most) {
   for (const std::size_t i : kept) {
     const ModeStretch& s = g.stretches[i];
     if (number[s.mode] < 0) {
-      const Mode& m = g.modes[s.mode];
+      const SystemMode& m = g.modes[s.mode];
       number[s.mode] = static_cast<int>(j["modes"].size());
       j["modes"].push_back({{"name", m.name},
                             {"holds", labels_text(h, m.holds)},

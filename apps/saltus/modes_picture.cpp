@@ -73,7 +73,7 @@ class Picture {
     }
     // As in the viewer's strip: grey where nothing holds.
     std::size_t used = 0;
-    for (const Mode& m : g.modes)
+    for (const SystemMode& m : g.modes)
       colours_.push_back(m.name == "{}" ? "#a4adb6" : colours[used++ % colours.size()]);
     for (const ModeTransition& t : g.transitions)
       if (shown(t)) most_ = std::max(most_, t.count);
@@ -167,7 +167,7 @@ class Picture {
   }
 
   std::string node(const Node& n) const {
-    const Mode& m = graph_.modes[n.mode];
+    const SystemMode& m = graph_.modes[n.mode];
     std::string s =
         fmt::format(R"(<g><title>{}</title><circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}"/>)",
                     escaped(fmt::format("{}: {} times, {:.6g} s", m.name, m.count, m.duration)),
@@ -235,7 +235,7 @@ std::string modes_svg(const ModeHistory& h, const ModeGraph& g, const std::strin
 std::string modes_dot(const ModeHistory&, const ModeGraph& g, const std::string& title) {
   std::string s = fmt::format("digraph modes {{\n  label={}\n", quoted(title));
   for (std::size_t i = 0; i < g.modes.size(); ++i) {
-    const Mode& m = g.modes[i];
+    const SystemMode& m = g.modes[i];
     s += fmt::format("  m{} [label={}{}]\n", i,
                      quoted(fmt::format("{}\n{} x, {:.4g} s", m.name, m.count, m.duration)),
                      static_cast<int>(i) == g.stretches.front().mode ? ", peripheries=2" : "");

@@ -19,7 +19,7 @@ std::optional<long> number_of(const std::string& label) {
 }
 
 // What holds, and which contacts slip. Elements that do not hold slip: P3 leaves them out.
-std::string short_name(const ModeHistory& h, const Mode& m) {
+std::string short_name(const ModeHistory& h, const SystemMode& m) {
   std::vector<int> contacts;
   for (const int part : m.slips)
     if (!h.parts[part].element) contacts.push_back(part);
@@ -27,16 +27,16 @@ std::string short_name(const ModeHistory& h, const Mode& m) {
   return fmt::format("{{{}{}{}}}", held, held.empty() || slips.empty() ? "" : ", ", slips);
 }
 
-std::string full_name(const ModeHistory& h, const Mode& m) {
+std::string full_name(const ModeHistory& h, const SystemMode& m) {
   const std::string held = labels_text(h, m.holds), slips = labels_text(h, m.slips, "~");
   return fmt::format("{{{}{}{}}}", held, held.empty() || slips.empty() ? "" : ", ", slips);
 }
 
 // Two modes may differ only in elements that slip or are open: then these are named, too.
-void name_modes(const ModeHistory& h, std::vector<Mode>& modes) {
+void name_modes(const ModeHistory& h, std::vector<SystemMode>& modes) {
   std::map<std::string, int> seen;
-  for (Mode& m : modes) ++seen[m.name = short_name(h, m)];
-  for (Mode& m : modes)
+  for (SystemMode& m : modes) ++seen[m.name = short_name(h, m)];
+  for (SystemMode& m : modes)
     if (seen[m.name] > 1) m.name = full_name(h, m);
 }
 
@@ -93,7 +93,7 @@ ModeGraph mode_graph(const ModeHistory& h) {
     const auto [at, is_new] = known.try_emplace(event.members, static_cast<int>(g.modes.size()));
     const int mode = at->second;
     if (is_new) {
-      Mode m;
+      SystemMode m;
       m.first = event.t;
       for (const ModeMark& mark : event.members)
         (mark.holds ? m.holds : m.slips).push_back(mark.part);

@@ -45,7 +45,7 @@ struct ModeHistory {
   double end = 0;  // of the run [s]
 };
 
-struct Mode {
+struct SystemMode {
   std::string name;               // "{1}": 1 holds; "{~a-b}": a contact slips
   std::vector<int> holds, slips;  // parts
   int count = 0;                  // how often it was entered
@@ -68,7 +68,7 @@ struct ModeTransition {
 };
 
 struct ModeGraph {
-  std::vector<Mode> modes;  // in the order of their first appearance
+  std::vector<SystemMode> modes;  // in the order of their first appearance
   std::vector<ModeStretch> stretches;
   std::vector<ModeTransition> transitions;  // ascending by from, to
 };
