@@ -25,8 +25,10 @@ constexpr double rank_tolerance = 1e-8;
 // share of its own G each may give way, or a disagreement of a nanometre would move a stack by
 // millimetres.
 constexpr double held_compliance = 1e-4;
-// Rounds that no longer halve the violation only wander.
+// Rounds that no longer halve the violation only wander; so many of them are borne where contacts
+// only push.
 constexpr double least_progress = 0.5;
+constexpr int patience = 4;
 
 }  // namespace
 
@@ -63,6 +65,7 @@ struct Corrector {
   bool omega_known = false;
   bool one_sided = false;  // contacts only push: where holding them does not do
   bool may_pull = false;   // held contacts as much as it takes: where pushing alone does not do
+  bool refused = false;    // held contacts would have pulled
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
     const auto at =
@@ -301,6 +304,36 @@ struct Corrector {
     return true;
   }
 
+  // Corrects until all is closed and open as it should be. If that fails, q is the best that it
+  // was, and `now`, measured before, what is left there. Contacts that only push may get worse at
+  // first: what a large step runs into is found in the next round.
+  bool close(VecRef q, Violation& now, int& iterations) {
+    Violation best = now;
+    p.before = q;
+    int stalled = 0;
+    // A large heap is corrected by sweeps, a part of its gaps a step; the report says what is left.
+    for (int round = 0; now.excess() > 1 && round < (heap ? heap_rounds : max_rounds); ++round) {
+      if (!correct(q)) {
+        refused = true;
+        break;
+      }
+      now = measure(q);
+      ++iterations;
+      stalled = now.excess() <= least_progress * best.excess() ? 0 : stalled + 1;
+      if (now.excess() < best.excess()) {
+        best = now;
+        p.before = q;
+      }
+      if (stalled > (one_sided ? patience : 0)) break;
+    }
+    if (now.excess() > best.excess()) {
+      q = p.before;
+      forward_kinematics(model, q, v, w);
+      now = best;
+    }
+    return now.excess() <= 1;
+  }
+
   // P0 section VI-C: orientations and the first link kept.
   void close_joints_from_root(VecRef q) {
     for (const Cut& cut : model.cuts) {
@@ -323,7 +356,7 @@ struct Corrector {
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
                          const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
                          ContactFinder& finder, ProjectionWorkspace& scratch) {
-  Corrector corrector{model, v, turns, work, mass, finder, scratch, false, false};
+  Corrector corrector{model, v, turns, work, mass, finder, scratch};
   Violation now = corrector.measure(q);
   ProjectionReport report;
   report.raw_penetration = now.penetration;
@@ -333,30 +366,15 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
     now = corrector.measure(q);
     report.iterations = 1;
   } else if (kind == Projection::mass) {
-    bool refused = false;  // held contacts would have pulled
-    // A large heap is corrected by sweeps, a part of its gaps a step; the report says what is left.
-    while (now.excess() > 1 && report.iterations < (corrector.heap ? heap_rounds : max_rounds)) {
-      scratch.before = q;
-      if (!corrector.correct(q)) {
-        corrector.one_sided = refused = true;
-        now = corrector.measure(q);
-        continue;
-      }
-      const Violation next = corrector.measure(q);
-      ++report.iterations;
-      const bool better = next.excess() < now.excess();
-      const bool goes_on = next.excess() <= least_progress * now.excess();
-      if (better) {
-        now = next;
-      } else {  // as it was
-        q = scratch.before;
-        forward_kinematics(model, q, v, work);
-      }
-      if (goes_on) continue;
-      if (corrector.one_sided && (corrector.may_pull || !refused)) break;
-      corrector.may_pull = corrector.one_sided;
-      corrector.one_sided = !corrector.one_sided;
+    if (!corrector.close(q, now, report.iterations) && !corrector.heap) {
+      corrector.one_sided = true;
       now = corrector.measure(q);
+      if (!corrector.close(q, now, report.iterations) && corrector.refused) {
+        corrector.one_sided = false;
+        corrector.may_pull = true;
+        now = corrector.measure(q);
+        (void)corrector.close(q, now, report.iterations);
+      }
     }
   }
   report.penetration = now.penetration;
