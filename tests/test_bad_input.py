@@ -426,6 +426,12 @@ def test_snake(run, tmp_path, old, new, path, words):
     assert all(word in message for word in words)
 
 
+def test_a_thick_snake_runs(run, tmp_path):
+    """Its inertia about its own axis, which no motion uses, once was impossible: a crash."""
+    (tmp_path / "scene.yaml").write_text(SNAKE.replace("mass: 0.5", "mass: 0.5\n  radius: 4"))
+    assert run("run", tmp_path / "scene.yaml", "--set", "obstacles=[]", "--set", "contacts=[]").code == 0
+
+
 # --- files that are no scene
 
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "saltus/io/units.h"
 
@@ -12,9 +13,18 @@ namespace saltus {
 using Json = nlohmann::ordered_json;
 
 Fields::Fields(const Document& document, const YAML::Node& node, std::string path)
-    : document_(&document), node_(node), path_(std::move(path)) {}
+    : document_(&document), node_(node), path_(std::move(path)) {
+  if (!node_.IsMap()) return;
+  entries_.reserve(node_.size());
+  for (const auto& entry : node_) entries_.emplace_back(entry.first.Scalar(), entry.second);
+}
 
-Fields::Fields(Json& definitions) : schema_(true), definitions_(&definitions) {}
+Fields::Fields(Json& definitions)
+    : schema_(true),
+      definitions_(&definitions),
+      properties_(Json::object()),
+      required_keys_(Json::array()),
+      form_schemas_(Json::array()) {}
 
 std::string Fields::at(const std::string& key) const {
   return path_.empty() ? key : path_ + "." + key;
@@ -29,8 +39,15 @@ Fields& Fields::required() {
   return *this;
 }
 
+const YAML::Node* Fields::find(const char* key) const {
+  const auto at = std::find_if(entries_.begin(), entries_.end(),
+                               [&](const auto& entry) { return entry.first == key; });
+  return at == entries_.end() ? nullptr : &at->second;
+}
+
 bool Fields::has(const char* key) const {
-  return !schema_ && node_.IsMap() && node_[key].IsDefined() && !node_[key].IsNull();
+  const YAML::Node* value = find(key);
+  return value && !value->IsNull();
 }
 
 void Fields::describe(const char* key, Json schema, const char* about) {
@@ -61,11 +78,9 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string Fields::misspelt(const std::string& key) const {
-  if (!node_.IsMap()) return "";
   std::string nearest;
   std::size_t least = std::max<std::size_t>(1, key.size() / 2) + 1;
-  for (const auto& entry : node_) {
-    const std::string other = entry.first.Scalar();
+  for (const auto& [other, value] : entries_) {
     // A long key can only be a slip of the pen if it is about as long as the one that is missing.
     if (other.size() > 2 * key.size() ||
         std::find(known_.begin(), known_.end(), other) != known_.end())
@@ -82,12 +97,12 @@ YAML::Node Fields::take(const char* key) {
   known_.emplace_back(key);
   if (!node_.IsMap() && node_.IsDefined() && !node_.IsNull())
     throw error("", fmt::format("expected a mapping with keys such as '{}'", key));
-  if (node_.IsMap() && node_[key].IsDefined() && node_[key].IsNull())
-    throw error(key, "expected a value, there is none");
-  const bool missing = !has(key);
-  if (missing && required_) throw error(key, "expected a value, there is none" + misspelt(key));
+  const YAML::Node* value = find(key);
+  if (value && value->IsNull()) throw error(key, "expected a value, there is none");
+  if (!value && required_) throw error(key, "expected a value, there is none" + misspelt(key));
   required_ = false;
-  return missing ? YAML::Node(YAML::NodeType::Undefined) : node_[key];
+  static const YAML::Node undefined(YAML::NodeType::Undefined);
+  return value ? *value : undefined;
 }
 
 namespace {
@@ -227,7 +242,7 @@ bool Fields::numbers_or_object(const char* key, std::vector<double>& x, const ch
     properties_[key]["anyOf"].push_back(inner.schema());
     return false;
   }
-  if (!has(key) || !node_[key].IsMap()) {
+  if (!has(key) || !find(key)->IsMap()) {
     number_or_list(key, x, unit, about, least, most, range);
     return false;
   }
@@ -300,7 +315,7 @@ int Fields::choice_or_object(const char* key, int x, std::initializer_list<const
     describe(key, {{"anyOf", {{{"enum", names}}, inner.schema()}}}, about);
     return x;
   }
-  if (!has(key) || !node_[key].IsMap()) return choice(key, x, options, about);
+  if (!has(key) || !find(key)->IsMap()) return choice(key, x, options, about);
   object(key, about, body);
   return -1;
 }
@@ -402,9 +417,7 @@ void Fields::definition(const char* name, const Body& body) {
 }
 
 void Fields::finish() {
-  if (schema_ || !node_.IsMap()) return;
-  for (const auto& entry : node_) {
-    const std::string key = entry.first.Scalar();
+  for (const auto& [key, value] : entries_) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     throw error(key, fmt::format("unknown key; expected one of {}", fmt::join(known_, ", ")));
   }

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "saltus/base/types.h"
@@ -83,6 +84,7 @@ class Fields {
   [[nodiscard]] nlohmann::ordered_json schema() const;
 
  private:
+  [[nodiscard]] const YAML::Node* find(const char* key) const;
   [[nodiscard]] YAML::Node take(const char* key);
   [[nodiscard]] std::string at(const std::string& key) const;
   // "; was it misspelt as 'mas'?" where an unread key resembles the one that is missing.
@@ -94,6 +96,8 @@ class Fields {
 
   const Document* document_ = nullptr;
   YAML::Node node_;
+  std::vector<std::pair<std::string, YAML::Node>>
+      entries_;  // of node_: yaml-cpp looks them up slowly
   std::string path_;
   std::vector<std::string> known_;
   bool required_ = false;
@@ -101,9 +105,7 @@ class Fields {
   bool scalar_allowed_ = false;
   std::string scalar_unit_;
   nlohmann::ordered_json* definitions_ = nullptr;
-  nlohmann::ordered_json properties_ = nlohmann::ordered_json::object();
-  nlohmann::ordered_json required_keys_ = nlohmann::ordered_json::array();
-  nlohmann::ordered_json form_schemas_ = nlohmann::ordered_json::array();
+  nlohmann::ordered_json properties_, required_keys_, form_schemas_;  // of a schema
   std::string reference_;
 };
 

@@ -97,6 +97,7 @@ struct SystemBuilder {
     if (scene.snake) {
       SnakeSpec spec = scene.snake->spec;
       spec.gravity = scene.gravity.norm();
+      own.bodies = static_cast<std::size_t>(spec.links);  // before: an error is theirs
       add_snake(builder, spec);
       for (int i = 1; i <= spec.links; ++i) {
         const std::string name = fmt::format("link{}", i);
@@ -104,10 +105,8 @@ struct SystemBuilder {
         shapes.push_back({name, name});
       }
     }
-    if (scene.snake) own.bodies = static_cast<std::size_t>(scene.snake->spec.links);
     if (scene.worm) {
       const WormSpec& spec = scene.worm->spec;
-      add_worm(builder, spec);
       worm = worm_joints(spec);
       own.bodies = worm.size();
       own.springs = spec.springs.size();
@@ -115,6 +114,7 @@ struct SystemBuilder {
         own.drags += spec.masses[i].drag > 0;
         own.runners += worm_runner(spec, static_cast<int>(i)) >= 0;
       }
+      add_worm(builder, spec);
     }
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
       const BodyScene& b = scene.bodies[i];

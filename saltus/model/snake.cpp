@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 namespace saltus {
 
 void add_snake(ModelBuilder& builder, const SnakeSpec& s) {
-  const double roll =
-      0.5 * s.mass * s.radius * s.radius;  // about x; no motion of the plane uses it
+  // About x: no motion of the plane uses it, but an inertia must be possible.
+  const double roll = std::min(0.5 * s.mass * s.radius * s.radius, s.inertia);
   RigidInertia link{s.mass, Vec3::Zero(), Vec3(roll, s.inertia, s.inertia).asDiagonal()};
   const SE3 front = SE3::translation({0.5 * s.link_length, 0, 0});
   const SE3 rear = SE3::translation({-0.5 * s.link_length, 0, 0});
