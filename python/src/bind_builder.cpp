@@ -96,12 +96,35 @@ void bind_builder(nb::module_& m) {
           "placement: the joint's frame in the parent; in_body: in the body; dofs: one JointDof a "
           "coordinate, or one for all; cut: kept by constraints; name: the body's by default.");
 
+  nb::class_<Compliance>(m, "Compliance",
+                         "Spring and damper instead of a hard contact (P2 Algorithm 1).")
+      .def(
+          "__init__",
+          [](Compliance* self, double stiffness, double damping,
+             std::optional<double> tangential_stiffness, std::optional<double> tangential_damping) {
+            require_positive(stiffness, "stiffness");
+            const Compliance soft{stiffness, damping, tangential_stiffness.value_or(stiffness),
+                                  tangential_damping.value_or(damping)};
+            ContactLaw law;
+            law.soft = soft;
+            check_compliance(law, "Compliance");
+            new (self) Compliance(soft);
+          },
+          "stiffness"_a, "damping"_a = 0.0, "tangential_stiffness"_a = nb::none(),
+          "tangential_damping"_a = nb::none(),
+          "Normal and tangential [N/m, N s/m]; tangential ones as the normal ones by default.")
+      .def_ro("stiffness", &Compliance::normal_stiffness)
+      .def_ro("damping", &Compliance::normal_damping)
+      .def_ro("tangential_stiffness", &Compliance::tangential_stiffness)
+      .def_ro("tangential_damping", &Compliance::tangential_damping);
+
   nb::class_<ContactLaw>(m, "ContactLaw", "How two shapes touch.")
       .def(
           "__init__",
           [](ContactLaw* self, const Friction& friction, double restitution,
              const std::string& axes, const std::string& rule, double rolling, double drilling,
-             const std::optional<Friction>& friction_dynamic, double restitution_tangential) {
+             const std::optional<Friction>& friction_dynamic, double restitution_tangential,
+             const std::optional<Compliance>& compliant) {
             if (axes != "a" && axes != "b")
               throw InputError(fmt::format("axes: expected 'a' or 'b', got '{}'", axes));
             const Coefficients mu = friction_of(friction);
@@ -113,17 +136,20 @@ void bind_builder(nb::module_& m) {
             law.rolling = rolling;
             law.drilling = drilling;
             law.tangential_restitution = restitution_tangential;
+            law.soft = compliant.value_or(Compliance{});
             new (self) ContactLaw(law);
           },
           "friction"_a = 0.0, "restitution"_a = 0.0, "axes"_a = "b", nb::kw_only(),
           "rule"_a = "normal", "rolling"_a = 0.0, "drilling"_a = 0.0,
           "friction_dynamic"_a = nb::none(), "restitution_tangential"_a = 0.0,
+          "compliant"_a = nb::none(),
           "friction: one coefficient, two along x and y of the shape that `axes` names, or three: "
           "forward (that shape slides along its x), backward, lateral; rule: 'normal' (most "
           "dissipation) or 'hu'; restitution in [0, 1]; rolling, drilling: resisting moments per "
           "normal force [m]; friction_dynamic: coefficients in sliding, at most those of friction "
           "and the same share of each; restitution_tangential in [-1, 1]: 1 turns sliding round "
-          "(impact laws capped and newton).");
+          "(impact laws capped and newton); compliant: a Compliance, with one coefficient of "
+          "friction and no restitution.");
 
   auto model_builder =
       nb::class_<ModelBuilder>(
