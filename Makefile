@@ -162,19 +162,20 @@ package:
 	@cmake --build build/example
 	build/example/saltus_example
 
-# The package as `pip install .` makes it, but in a build folder that is kept.
+# The package as `pip install .` makes it, but in a build folder that is kept, and by the compiler's
+# name in build/release: so ccache knows the library already.
 python: $(VENV)/saltus-installed  ## build and install the Python package into the environment
 
 $(VENV)/saltus-installed: CMakeLists.txt python/CMakeLists.txt pyproject.toml $(wildcard $(VENV)/requirements.txt) \
     $(shell find saltus python/saltus python/src scenes cmake -not -path '*/__pycache__*')
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	@CC=cc CXX=c++ $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	  --no-build-isolation -C build-dir=build/python .
 	@touch $@
 
 # Exit status 5 means that pytest found no test: fine only while there is none.
 pytest: export SALTUS_BIN = $(BIN)/saltus
 pytest:
-	@status=0; $(VENV)/bin/python -m pytest -q tests || status=$$?; \
+	@status=0; $(VENV)/bin/python -m pytest -q -n $(JOBS) --dist loadfile tests || status=$$?; \
 	if [[ $$status == 5 && -z "$$(find tests -name 'test_*.py' 2>/dev/null)" ]]; then \
 	  echo "pytest: no tests yet"; status=0; fi; \
 	exit $$status

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/saltus/commands.h"
 #include "apps/saltus/impacts_json.h"

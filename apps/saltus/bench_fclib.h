@@ -1,7 +1,7 @@
 // The friction problems of the literature, ours beside Siconos.
 #pragma once
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace saltus::cli {
 

@@ -1,7 +1,7 @@
 // The quadruped of P2 in every engine that is there: speed, and how well it stands and trots.
 #pragma once
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace saltus::cli {
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/saltus/commands.h"
 #include "apps/saltus/json_number.h"

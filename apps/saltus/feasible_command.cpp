@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/saltus/commands.h"
 #include "apps/saltus/feasible_picture.h"

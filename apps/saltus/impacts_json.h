@@ -1,6 +1,6 @@
 // Impacts as JSON: for `saltus audit --json`, and for the strip of the viewer and of reports.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "saltus/analysis/audit.h"
 

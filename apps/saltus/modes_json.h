@@ -1,6 +1,6 @@
 // The modes of a run as JSON: for tools (saltus modes --json) and for the viewer's strip.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "saltus/analysis/modes.h"
 

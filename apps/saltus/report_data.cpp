@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "apps/saltus/impacts_json.h"
 #include "apps/saltus/modes_json.h"

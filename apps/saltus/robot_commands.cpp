@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/saltus/commands.h"
 #include "apps/saltus/write_file.h"

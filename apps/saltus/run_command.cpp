@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "apps/saltus/commands.h"
 #include "apps/saltus/live_view.h"

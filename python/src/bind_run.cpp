@@ -4,6 +4,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <nlohmann/json.hpp>
+
 #include "saltus/io/run.h"
 #include "saltus/io/run_file.h"
 #include "scenes.h"

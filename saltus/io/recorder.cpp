@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"

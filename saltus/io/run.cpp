@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"

@@ -1,6 +1,6 @@
 // What a run file's header says of the elements of a model.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "saltus/control/actuation.h"
 

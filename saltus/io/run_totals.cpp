@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "saltus/solvers/conflict.h"
 #include "saltus/solvers/indeterminacy.h"

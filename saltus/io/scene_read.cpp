@@ -1,6 +1,7 @@
 // The whole scene: which keys there are and where they go.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "saltus/integrators/rk4_projection.h"

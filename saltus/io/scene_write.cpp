@@ -152,7 +152,6 @@ Node contact_node(const ContactScene& c) {
 }
 
 // Robot files know constants only.
-// Robot files have constant references.
 Node signal_node(const Signal& s) { return number(std::get<Constant>(s).value); }
 
 Node motor_node(const MotorScene& m) {

@@ -25,10 +25,12 @@ Vec3 read_axis(const Element& joint, Context& context) {
   return *xyz / length;
 }
 
-// A rotation that turns z to `axis`; the least one.
+// A rotation that turns z to `axis`, a unit vector; the least one, about x where axis is -z.
 Mat3 z_to(const Vec3& axis) {
   if (axis == Vec3::UnitZ()) return Mat3::Identity();
-  return Quat::FromTwoVectors(Vec3::UnitZ(), axis).toRotationMatrix();
+  const Vec3 across = Vec3::UnitZ().cross(axis);
+  if (across.isZero(0)) return Vec3(1, -1, -1).asDiagonal();
+  return Quat(1 + axis.z(), across.x(), across.y(), 0).normalized().toRotationMatrix();
 }
 
 double not_negative(const Element& e, const char* attribute) {
