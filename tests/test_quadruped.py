@@ -51,10 +51,10 @@ def test_the_trot_event_driven(trot):
 
 @pytest.fixture(scope="module")
 def falls(binary, repo):
-    def go(count, seed, seconds, *settings):
+    def go(count, seed, seconds, *settings, scene=repo / "scenes/p2/fall.yaml"):
         tool = os.path.join(os.path.dirname(binary), "falls")
         threads = os.cpu_count() or 1
-        args = [tool, repo / "scenes/p2/fall.yaml", count, seed, threads, seconds, *settings]
+        args = [tool, scene, count, seed, threads, seconds, *settings]
         out = subprocess.run([str(a) for a in args], capture_output=True, text=True, check=True)
         return json.loads(out.stdout)
 
@@ -83,6 +83,30 @@ def test_random_falls(falls, soak):
     # would be lifted where all its weight is over the deepest point.
     lifted = worst["correction"]
     assert lifted["work"] < 27 * 9.81 * worst["raw_penetration"], lifted
+
+
+LIMP_A1 = """\
+saltus: 1
+robots: [{file: %s, base: floating, at: {position: [0, 0, 0.4]}}]
+obstacles: [{name: ground, type: half-space}]
+contacts: [{between: [ground, "*"], friction: 0.8}]
+initial: {base: {v: [0, 2, 0, -4, 0, 0]}}
+time: {step: 2.5 ms, end: 1.5}
+"""
+
+
+def test_a_limp_robot_falls_on_the_limits_of_its_joints(falls, repo, tmp_path):
+    """Legs between the ground, where feet stick, and their limits: a correction that does not know
+    of limits near by turned a joint by radians (28 J for 0.1 um of penetration)."""
+    a1 = repo.parent / "shared/robots/urdf/unitree_a1.urdf"
+    if not a1.is_file():
+        pytest.skip(f"{a1} is not there: no robots of others")
+    (tmp_path / "scene.yaml").write_text(LIMP_A1 % a1)
+    worst = falls(30, 7, 1.5, scene=tmp_path / "scene.yaml")
+    print("   ", worst)
+    assert worst["unconverged"] == worst["diverged"] == worst["not_finite"] == 0
+    assert worst["penetration_reported"] <= 1e-6
+    assert worst["correction"]["work"] < 13.741 * 9.81 * worst["raw_penetration"], worst["correction"]
 
 
 def test_what_the_scheme_gains_in_a_fall_vanishes_with_dt(falls):

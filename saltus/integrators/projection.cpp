@@ -25,10 +25,12 @@ constexpr double rank_tolerance = 1e-8;
 // share of its own G each may give way, or a disagreement of a nanometre would move a stack by
 // millimetres.
 constexpr double held_compliance = 1e-4;
-// Rounds that no longer halve the violation only wander; so many of them are borne where contacts
-// only push.
+// Rounds that no longer halve the violation only wander. Where contacts only push, so many of them
+// are borne, unless one moves a coordinate by more than most_move times the violation: between a
+// joint's limit and points that stick, a step may be anything.
 constexpr double least_progress = 0.5;
 constexpr int patience = 4;
+constexpr double most_move = 100;
 
 }  // namespace
 
@@ -203,7 +205,8 @@ struct Corrector {
       } else if (joints_only) {
         continue;
       } else if (s.kind == BlockKind::joint_limit) {
-        if (const double g = slot_gap(model, w, q, turns, s); g < 0) add_limit(k, s, g);
+        if (const double g = slot_gap(model, w, q, turns, s); g < 0 || one_sided)
+          add_limit(k, s, g);
       } else if (s.kind == BlockKind::gap_contact) {
         const double g = slot_gap(model, w, q, turns, s);
         const HeldContact* h = held_slot(k);
@@ -324,7 +327,9 @@ struct Corrector {
         best = now;
         p.before = q;
       }
-      if (stalled > (one_sided ? patience : 0)) break;
+      const double moved = p.displacement.lpNorm<Eigen::Infinity>();
+      const bool far = moved > most_move * std::max(best.joint, best.contact);
+      if (stalled > (one_sided && !far ? patience : 0)) break;
     }
     if (now.excess() > best.excess()) {
       q = p.before;
