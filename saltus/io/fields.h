@@ -96,8 +96,8 @@ class Fields {
 
   const Document* document_ = nullptr;
   YAML::Node node_;
-  std::vector<std::pair<std::string, YAML::Node>>
-      entries_;  // of node_: yaml-cpp looks them up slowly
+  // Of node_: yaml-cpp decodes every key for each that is looked up.
+  std::vector<std::pair<std::string, YAML::Node>> entries_;
   std::string path_;
   std::vector<std::string> known_;
   bool required_ = false;
