@@ -50,15 +50,21 @@ def resolve(root, file, name):
     return beside.relative_to(root).as_posix() if beside.is_file() and root in beside.parents else None
 
 
-def twins(root):
+def sources(root):
+    """Every file of the project's C++ with its lines."""
+    for folder in ("saltus", "apps"):
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in SUFFIXES and file.is_file():
+                yield file, file.read_text(encoding="utf-8").splitlines()
+
+
+def twins(root, files):
     """Types that two files define under one name; those of unnamed namespaces are each file's own."""
     seen = {}
-    for file in sorted(f for folder in ("saltus", "apps") for f in (root / folder).rglob("*")):
-        if file.suffix not in SUFFIXES or not file.is_file():
-            continue
+    for file, lines in files:
         here = file.relative_to(root).as_posix()
         spaces = []
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(lines, 1):
             if match := OPENS.match(line):
                 spaces.append(match[1])
             elif CLOSES.match(line):
@@ -72,29 +78,27 @@ def twins(root):
 
 def violations(root):
     root = root.resolve()
-    yield from twins(root)
-    for folder in ("saltus", "apps"):
-        for file in sorted((root / folder).rglob("*")):
-            if file.suffix not in SUFFIXES or not file.is_file():
+    files = list(sources(root))
+    yield from twins(root, files)
+    for file, lines in files:
+        here = file.relative_to(root).as_posix()
+        module = module_of(here)
+        if module not in RANK:
+            yield f"{here}:1: module '{module}' has no layer in tools/check_layers.py"
+            continue
+        for number, line in enumerate(lines, 1):
+            match = INCLUDE.match(line)
+            target = match and resolve(root, file, match[1])
+            if not target or target == EVERYONE:
                 continue
-            here = file.relative_to(root).as_posix()
-            module = module_of(here)
-            if module not in RANK:
-                yield f"{here}:1: module '{module}' has no layer in tools/check_layers.py"
+            other = module_of(target)
+            if other is None or other == module:
                 continue
-            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-                match = INCLUDE.match(line)
-                target = match and resolve(root, file, match[1])
-                if not target or target == EVERYONE:
-                    continue
-                other = module_of(target)
-                if other is None or other == module:
-                    continue
-                if other not in RANK:
-                    yield f"{here}:{number}: includes {target}, of the unknown module '{other}'"
-                elif RANK[other] >= RANK[module]:
-                    where = "beside" if RANK[other] == RANK[module] else "above"
-                    yield f"{here}:{number}: {module} includes {target}, but {other} is {where} it"
+            if other not in RANK:
+                yield f"{here}:{number}: includes {target}, of the unknown module '{other}'"
+            elif RANK[other] >= RANK[module]:
+                where = "beside" if RANK[other] == RANK[module] else "above"
+                yield f"{here}:{number}: {module} includes {target}, but {other} is {where} it"
 
 
 def self_test():

@@ -102,12 +102,9 @@ void bind_builder(nb::module_& m) {
           "__init__",
           [](Compliance* self, double stiffness, double damping,
              std::optional<double> tangential_stiffness, std::optional<double> tangential_damping) {
-            require_positive(stiffness, "stiffness");
             const Compliance soft{stiffness, damping, tangential_stiffness.value_or(stiffness),
                                   tangential_damping.value_or(damping)};
-            ContactLaw law;
-            law.soft = soft;
-            check_compliance(law, "Compliance");
+            check_compliance(soft, "Compliance");
             new (self) Compliance(soft);
           },
           "stiffness"_a, "damping"_a = 0.0, "tangential_stiffness"_a = nb::none(),

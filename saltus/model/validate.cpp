@@ -145,15 +145,18 @@ void check_support(const SupportFriction& f, const std::string& path) {
           "expected a direction");
 }
 
-void check_compliance(const ContactLaw& law, const std::string& path) {
-  const Compliance& c = law.soft;
-  if (c == Compliance{}) return;
+void check_compliance(const Compliance& c, const std::string& path) {
   require(std::isfinite(c.normal_stiffness) && c.normal_stiffness > 0,
           path + ".compliant.stiffness",
           fmt::format("expected a number > 0, got {}", c.normal_stiffness));
   for (const double x : {c.normal_damping, c.tangential_stiffness, c.tangential_damping})
     require(std::isfinite(x) && x >= 0, path + ".compliant",
             fmt::format("expected numbers >= 0, got {}", x));
+}
+
+void check_compliance(const ContactLaw& law, const std::string& path) {
+  if (law.soft == Compliance{}) return;  // hard
+  check_compliance(law.soft, path);
   require(law.mu1 == law.mu2 && law.mu_back < 0 && law.rule == SlipRule::normal_cone &&
               law.dynamic == 1 && law.rolling == 0 && law.drilling == 0,
           path + ".friction", "a compliant contact knows one coefficient of friction");

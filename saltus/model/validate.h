@@ -19,6 +19,7 @@ void check_support(const SupportFriction& friction, const std::string& path);
 void check_surface(const Shape& shape, const Surface& surface, const std::string& path);
 void check_friction(double mu1, double mu2, double mu_back, SlipRule rule, const std::string& path);
 // Throws InputError at path + ".compliant" and its neighbours.
+void check_compliance(const Compliance& compliance, const std::string& path);
 void check_compliance(const ContactLaw& law, const std::string& path);
 void check_dynamic(double dynamic, double mu_back, SlipRule rule, const std::string& path);
 // The share of friction that is left in sliding, of coefficients at rest and in sliding, direction
