@@ -121,22 +121,69 @@ bool by_size(int n, F&& f) {
   }
 }
 
+// Pivots below this share of the largest entry are no pivots.
+inline constexpr double least_pivot = 1e-20;
+
+// A symmetric pivot by Cholesky, from its lower part: P = L L', and its inverse X' X with X = L^-1.
+// The inverse is symmetric to the bit, and so stays what is eliminated with it: an antisymmetric
+// part of rounding would grow from link to link as the articulated inertias are handed down.
 template <int N>
-bool invert_pivot(const Eigen::Matrix<double, N, N>& P, double* inverse) {
+bool invert_symmetric(const Eigen::Matrix<double, N, N>& P, double* inverse) {
   if constexpr (N == 1) {
     if (!(P(0, 0) > 0)) return false;
     inverse[0] = 1 / P(0, 0);
     return true;
+  } else {
+    using Block = Eigen::Matrix<double, N, N>;
+    const double scale = P.diagonal().cwiseAbs().maxCoeff();
+    if (!(scale > 0) || !std::isfinite(scale)) return false;
+    Block L = P, X = Block::Zero();
+    for (int j = 0; j < N; ++j) {
+      for (int k = 0; k < j; ++k)
+        for (int i = j; i < N; ++i) L(i, j) -= L(i, k) * L(j, k);
+      if (!(L(j, j) > least_pivot * scale)) return false;
+      X(j, j) = 1 / std::sqrt(L(j, j));
+      for (int i = j + 1; i < N; ++i) L(i, j) *= X(j, j);
+    }
+    for (int j = 0; j < N; ++j)
+      for (int i = j + 1; i < N; ++i) {
+        double sum = 0;
+        for (int k = j; k < i; ++k) sum -= L(i, k) * X(k, j);
+        X(i, j) = sum * X(i, i);
+      }
+    Eigen::Map<Block, 0, Eigen::OuterStride<6>> out(inverse);
+    for (int j = 0; j < N; ++j)
+      for (int i = j; i < N; ++i) {
+        double sum = 0;
+        for (int k = i; k < N; ++k) sum += X(k, i) * X(k, j);
+        out(i, j) = out(j, i) = sum;
+      }
+    return out.allFinite();
+  }
+}
+
+// A pivot of a matrix that is not symmetric (the slope of a slip).
+template <int N>
+bool invert_general(const Eigen::Matrix<double, N, N>& P, double* inverse) {
+  if constexpr (N == 1) {
+    return invert_symmetric<1>(P, inverse);
   } else {
     Eigen::Map<Eigen::Matrix<double, N, N>, 0, Eigen::OuterStride<6>> out(inverse);
     const double scale = P.cwiseAbs().maxCoeff();
     if (!(scale > 0) || !std::isfinite(scale)) return false;
     const Eigen::PartialPivLU<Eigen::Matrix<double, N, N>> lu(P);
     for (int i = 0; i < N; ++i)
-      if (!(std::abs(lu.matrixLU()(i, i)) > 1e-14 * scale * 1e-6)) return false;
+      if (!(std::abs(lu.matrixLU()(i, i)) > least_pivot * scale)) return false;
     out = lu.inverse();
     return out.allFinite();
   }
+}
+
+// The upper part from the lower one.
+template <class M>
+void mirror(M& A) {
+  for (int j = 1; j < A.cols(); ++j)
+    for (int i = 0; i < j; ++i) A(i, j) = A(j, i);
 }
 
 template <int D>
@@ -160,6 +207,7 @@ struct Sweeps {
     for (int i = end - 1; i >= begin; --i) {
       const int first = s.first[i], parent = s.parent[i];
       M& I = h.IA[i];
+      if (h.symmetric) mirror(I);  // of its children, shifted: symmetric but for rounding
       const bool ok = by_size(s.dim[i], [&](auto size) {
         constexpr int N = decltype(size)::value;
         if constexpr (N > 0) {
@@ -173,7 +221,8 @@ struct Sweeps {
             if (extra) P(n, n) += extra->d[first + n];
           }
           double* inverse = h.D_inv.data() + 6 * static_cast<std::ptrdiff_t>(first);
-          if (!invert_pivot<N>(P, inverse)) return false;
+          if (!(h.symmetric ? invert_symmetric<N>(P, inverse) : invert_general<N>(P, inverse)))
+            return false;
           auto U_left = h.U_left.template middleCols<N>(first);
           if (h.symmetric)
             U_left = U;
