@@ -13,7 +13,7 @@ BIN := $(CURDIR)/build/release/bin
 started := $(shell date +%s)
 stage = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help deps peers bench bench-build bench-clang fclib venv viewer build debug asan fuzz fuzz-build test demo soak format lint clean \
+.PHONY: help deps peers bench bench-build bench-clang fclib venv viewer build cli debug asan tsan fuzz fuzz-build test demo soak format lint clean \
         configure format-check layers ctest package python pytest \
         browser-tests
 
@@ -54,6 +54,9 @@ viewer/dist/index.html: viewer/node_modules/.package-lock.json viewer/index.html
 build: viewer configure  ## library, command line and tests, optimised, in build/release
 	@cmake --build --preset release
 
+cli: viewer configure  ## the command line alone, in build/release/bin
+	@cmake --build --preset release --target saltus_cli
+
 debug:  ## the same with asserts and without optimisation, in build/debug
 	@[[ -f build/debug/build.ninja ]] || cmake --preset debug
 	@cmake --build --preset debug
@@ -62,6 +65,11 @@ asan:  ## build with address and undefined-behaviour sanitizers and run ctest
 	@[[ -f build/asan/build.ninja ]] || cmake --preset asan
 	@cmake --build --preset asan
 	@ctest --preset asan -j $(JOBS)
+
+tsan:  ## build with the thread sanitizer and run ctest
+	@[[ -f build/tsan/build.ninja ]] || cmake --preset tsan
+	@cmake --build --preset tsan
+	@ctest --preset tsan -j $(JOBS)
 
 # What reads and builds is compiled by clang with the sanitizers; the rest is that of build/release.
 fuzz-build: configure
@@ -95,8 +103,8 @@ bench-clang: peers  ## the dynamics benchmark compiled by clang
 	@cmake --build build/bench-clang --target saltus_cli dynamics_bench
 	@build/bench-clang/bin/saltus bench dynamics | tee build/bench-clang/table.md
 
-demo: deps  ## build, simulate a snake among pegs, and make a page that replays it
-	@$(MAKE) build
+demo: deps  ## build the command line, simulate a snake among pegs, make a page that replays it
+	@$(MAKE) cli
 	@mkdir -p build/demo
 	build/release/bin/saltus run scenes/p0/pegs.yaml -o build/demo/pegs.h5
 	build/release/bin/saltus report build/demo/pegs.h5 -o build/demo/pegs.html
