@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/io/scene.h"
+#include "saltus/scene/scene.h"
 
 namespace saltus::bench {
 

@@ -3,7 +3,7 @@
 
 #include "bench/quadruped.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/integrators/moreau.h"
+#include "saltus/integrators/moreau/moreau.h"
 #include "saltus/version.h"
 
 namespace saltus::bench {

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "bench/register.h"
-#include "saltus/integrators/moreau.h"
-#include "saltus/io/mjcf_reader.h"
-#include "saltus/io/scene.h"
+#include "saltus/integrators/moreau/moreau.h"
+#include "saltus/robots/mjcf_reader.h"
+#include "saltus/scene/scene.h"
 
 namespace saltus::bench {
 namespace {

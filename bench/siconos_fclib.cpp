@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/siconos_solver.h"
-#include "saltus/io/problem_file.h"
+#include "saltus/problems/problem_file.h"
 #include "saltus/solvers/literature.h"
 
 namespace saltus::bench {

@@ -3,7 +3,7 @@
 
 #include "bench/register.h"
 #include "bench/snake_scene.h"
-#include "saltus/integrators/moreau.h"
+#include "saltus/integrators/moreau/moreau.h"
 
 namespace saltus::bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "bench/peer_scenes.h"
 #include "bench/register.h"
-#include "saltus/integrators/moreau.h"
+#include "saltus/integrators/moreau/moreau.h"
 #include "saltus/model/builder.h"
 
 namespace saltus::bench {

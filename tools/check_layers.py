@@ -19,8 +19,11 @@ LAYERS = [  # from the bottom; modules of one line do not see each other
     ["dynamics"],
     ["contact", "forces", "control"],
     ["impacts"],
-    ["integrators", "analysis"],
-    ["io", "studies"],
+    ["integrators", "batch", "analysis"],
+    ["scene", "runs"],
+    ["robots", "problems"],
+    ["simulate"],
+    ["studies"],
     ["apps"],
 ]
 RANK = {module: rank for rank, modules in enumerate(LAYERS) for module in modules}
@@ -107,15 +110,15 @@ def self_test():
         "saltus/laws/law.h": '#include "saltus/base/a.h"\n',
         "saltus/model/model.h": '#include "saltus/lie/se3.h"\n#include "saltus/model/other.h"\n',
         "saltus/solvers/good.cpp": '#include "saltus/laws/law.h"\n',
-        "apps/saltus/main.cpp": '#include "saltus/io/scene.h"\n#include "apps/saltus/x.h"\n',
+        "apps/saltus/main.cpp": '#include "saltus/scene/scene.h"\n#include "apps/saltus/x.h"\n',
     }
     planted = {
         "saltus/solvers/up.cpp": '#include "saltus/laws/law.h"\n#include "saltus/model/model.h"\n',
         "saltus/laws/beside.h": '  #  include "saltus/lie/se3.h"\n',
         "saltus/base/relative.cpp": '\n\n#include "../laws/law.h"\n',
         "saltus/base/angle.cpp": "#include <saltus/laws/law.h>\n",
-        "saltus/io/app.cpp": '#include "apps/saltus/x.h"\n',
-        "saltus/io/unknown.cpp": '#include "saltus/attic/x.h"\n',
+        "saltus/runs/app.cpp": '#include "apps/saltus/x.h"\n',
+        "saltus/runs/unknown.cpp": '#include "saltus/attic/x.h"\n',
         "saltus/attic/x.h": "\n",
         "saltus/model/mode.h": "namespace saltus {\nnamespace {\nstruct Own {\n}  // namespace\nstruct Mode {\n",
         "saltus/laws/mode.h": "namespace saltus {\nstruct Own {\nenum class Mode : char {\n",
@@ -123,7 +126,7 @@ def self_test():
     expected = [
         "saltus/model/mode.h:5",
         "saltus/attic/x.h:1", "saltus/base/angle.cpp:1", "saltus/base/relative.cpp:3",
-        "saltus/io/app.cpp:1", "saltus/io/unknown.cpp:1", "saltus/laws/beside.h:1",
+        "saltus/laws/beside.h:1", "saltus/runs/app.cpp:1", "saltus/runs/unknown.cpp:1",
         "saltus/solvers/up.cpp:2",
     ]  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,7 @@
 #include "apps/saltus/commands.h"
 #include "apps/saltus/impacts_json.h"
 #include "saltus/base/error.h"
-#include "saltus/io/run_impacts.h"
+#include "saltus/runs/run_impacts.h"
 
 namespace saltus::cli {
 

@@ -11,7 +11,7 @@
 #include "apps/saltus/json_number.h"
 #include "apps/saltus/write_file.h"
 #include "saltus/base/error.h"
-#include "saltus/io/scene.h"
+#include "saltus/scene/scene.h"
 
 namespace saltus::cli {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "apps/saltus/papers/svg.h"
-#include "saltus/io/next_impact.h"
+#include "saltus/studies/next_impact.h"
 
 namespace saltus::cli {
 

@@ -7,8 +7,8 @@
 
 #include "apps/saltus/commands.h"
 #include "apps/saltus/write_file.h"
-#include "saltus/io/run_file.h"
-#include "saltus/io/scene.h"
+#include "saltus/runs/run_file.h"
+#include "saltus/scene/scene.h"
 
 namespace saltus::cli {
 

@@ -12,7 +12,7 @@
 #include "apps/saltus/modes_picture.h"
 #include "apps/saltus/write_file.h"
 #include "saltus/base/error.h"
-#include "saltus/io/run_modes.h"
+#include "saltus/runs/run_modes.h"
 
 namespace saltus::cli {
 

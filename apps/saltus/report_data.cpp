@@ -10,8 +10,8 @@
 #include "apps/saltus/modes_json.h"
 #include "apps/saltus/view_api.h"
 #include "saltus/base/error.h"
-#include "saltus/io/run_impacts.h"
-#include "saltus/io/run_modes.h"
+#include "saltus/runs/run_impacts.h"
+#include "saltus/runs/run_modes.h"
 
 namespace saltus::cli {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "saltus/io/run_file.h"
+#include "saltus/runs/run_file.h"
 
 namespace saltus::cli {
 

@@ -10,7 +10,7 @@
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/io/robot.h"
+#include "saltus/robots/robot.h"
 
 namespace saltus::cli {
 

@@ -8,7 +8,7 @@
 
 #include "apps/saltus/commands.h"
 #include "apps/saltus/live_view.h"
-#include "saltus/io/run.h"
+#include "saltus/simulate/run.h"
 
 namespace saltus::cli {
 

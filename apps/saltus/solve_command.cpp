@@ -10,7 +10,7 @@
 
 #include "apps/saltus/commands.h"
 #include "saltus/base/error.h"
-#include "saltus/io/problem_file.h"
+#include "saltus/problems/problem_file.h"
 #include "saltus/solvers/conflict.h"
 #include "saltus/solvers/indeterminacy.h"
 #include "saltus/solvers/literature.h"

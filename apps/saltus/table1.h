@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "saltus/integrators/timed_step.h"
-#include "saltus/io/scene.h"
+#include "saltus/integrators/moreau/timed_step.h"
+#include "saltus/scene/scene.h"
 
 namespace saltus::cli {
 

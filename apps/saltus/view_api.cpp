@@ -9,8 +9,8 @@
 #include "apps/saltus/modes_json.h"
 #include "apps/saltus/view_assets.h"
 #include "saltus/base/error.h"
-#include "saltus/io/run_impacts.h"
-#include "saltus/io/run_modes.h"
+#include "saltus/runs/run_impacts.h"
+#include "saltus/runs/run_modes.h"
 
 namespace saltus::cli {
 
@@ -21,8 +21,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_values = std::size_t{1} << 22;   // of an answer: 32 MiB
 constexpr std::size_t most_points = 20'000;                 // of a series
 constexpr std::size_t most_contacts = 5'000;                // of a list
-constexpr std::size_t most_stretches = 5'000;               // of modes
-constexpr std::size_t most_impacts = 5'000;                 // of the strip
+constexpr std::size_t most_stretches_shown = 5'000;         // of modes
+constexpr std::size_t most_impacts_shown = 5'000;           // of the strip
 constexpr std::size_t contact_rows = std::size_t{1} << 22;  // looked at in one request
 constexpr std::size_t no_limit = std::size_t{1} << 53, most_index = (std::size_t{1} << 31) - 1;
 
@@ -203,7 +203,7 @@ HttpReply ViewApi::modes(const HttpQuery& q) {
   const std::size_t index = q.count("run", 0, runs_.size() - 1);
   const RunReader& run = reader(index);
   if (!has_modes(run)) return json_reply(nullptr);
-  return json_reply(modes_strip(read_modes(run, runs_[index].path), most_stretches));
+  return json_reply(modes_strip(read_modes(run, runs_[index].path), most_stretches_shown));
 }
 
 // null: an older run, which records none.
@@ -211,7 +211,7 @@ HttpReply ViewApi::impacts(const HttpQuery& q) {
   const std::size_t index = q.count("run", 0, runs_.size() - 1);
   const RunReader& run = reader(index);
   if (!has_impacts(run)) return json_reply(nullptr);
-  return json_reply(impacts_strip(read_impacts(run, runs_[index].path), most_impacts));
+  return json_reply(impacts_strip(read_impacts(run, runs_[index].path), most_impacts_shown));
 }
 
 HttpReply ViewApi::steer(const HttpQuery& q) {

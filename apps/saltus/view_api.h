@@ -10,7 +10,7 @@
 #include "apps/saltus/live.h"
 #include "apps/saltus/server.h"
 #include "apps/saltus/view_series.h"
-#include "saltus/io/run_file.h"
+#include "saltus/runs/run_file.h"
 
 namespace saltus::cli {
 

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "saltus/io/run_file.h"
+#include "saltus/runs/run_file.h"
 
 namespace saltus::cli {
 

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "saltus/base/error.h"
-#include "saltus/io/run_file.h"
+#include "saltus/runs/run_file.h"
 
 namespace saltus::cli {
 

@@ -1,7 +1,7 @@
 // A ball that skids at 7 m/s on a rough floor ends up rolling at 5/7 of its speed.
 #include <cstdio>
 
-#include "saltus/integrators/moreau.h"
+#include "saltus/integrators/moreau/moreau.h"
 #include "saltus/model/builder.h"
 
 using namespace saltus;

@@ -8,7 +8,7 @@
 
 #include "impacts.h"
 #include "saltus/integrators/impact_record.h"
-#include "saltus/io/next_impact.h"
+#include "saltus/studies/next_impact.h"
 #include "scenes.h"
 
 namespace saltus::python {

@@ -8,8 +8,8 @@
 #include "handles.h"
 #include "saltus/geometry/hull.h"
 #include "saltus/geometry/terrain.h"
-#include "saltus/io/mesh.h"
 #include "saltus/model/validate.h"
+#include "saltus/scene/mesh.h"
 
 namespace saltus::python {
 

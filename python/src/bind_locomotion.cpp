@@ -6,7 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "locomotion.h"
-#include "saltus/io/scene.h"
+#include "saltus/scene/scene.h"
 #include "signals.h"
 
 namespace saltus::python {

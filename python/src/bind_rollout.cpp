@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "handles.h"
-#include "saltus/integrators/rollout.h"
+#include "saltus/simulate/rollout.h"
 
 namespace saltus::python {
 

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "saltus/io/run.h"
-#include "saltus/io/run_file.h"
+#include "saltus/runs/run_file.h"
+#include "saltus/simulate/run.h"
 #include "scenes.h"
 
 namespace saltus::python {

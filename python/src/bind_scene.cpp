@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "saltus/io/robot.h"
+#include "saltus/robots/robot.h"
 #include "scenes.h"
 
 namespace saltus::python {

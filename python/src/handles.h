@@ -7,8 +7,8 @@
 
 #include "arrays.h"
 #include "saltus/control/actuation.h"
-#include "saltus/integrators/moreau.h"
-#include "saltus/integrators/sensors.h"
+#include "saltus/integrators/moreau/moreau.h"
+#include "saltus/simulate/sensors.h"
 
 namespace saltus::python {
 

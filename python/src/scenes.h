@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "handles.h"
-#include "saltus/io/scene.h"
+#include "saltus/scene/scene.h"
 
 namespace saltus::python {
 

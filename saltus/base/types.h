@@ -2,8 +2,11 @@
 #pragma once
 #include <Eigen/Core>
 #include <Eigen/Geometry>
+#include <limits>
 
 namespace saltus {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using Vec2 = Eigen::Vector2d;
 using Vec3 = Eigen::Vector3d;

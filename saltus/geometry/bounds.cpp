@@ -10,8 +10,6 @@ namespace saltus {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 Aabb around(const Vec3& centre, const Vec3& reach) { return {centre - reach, centre + reach}; }
 
 struct Bounds {

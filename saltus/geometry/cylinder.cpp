@@ -10,15 +10,14 @@ namespace saltus {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double standing = 0.05;        // sine of the tilt below which a cap's rim is carried
-constexpr double upright = 1e-10;        // below, the lowest point has no direction
-constexpr double lying = 0.1;            // sine between axis and plane
-constexpr double facing = 0.95;          // cosine between the direction and a face that rests
-constexpr double flat = 1e-3;            // sine below which a rim and an edge cross in a plane
-constexpr double along = 1e-4;           // sine below which a side lies along an edge
-constexpr double clearly_better = 1e-8;  // over size, as between faces and edges of polytopes
-constexpr double on_the_edge = 1e-7;     // over size
+constexpr double standing = 0.05;             // sine of the tilt below which a cap's rim is carried
+constexpr double upright = 1e-10;             // below, the lowest point has no direction
+constexpr double lying = 0.1;                 // sine between axis and plane
+constexpr double facing = 0.95;               // cosine between the direction and a face that rests
+constexpr double flat_to_rim = 1e-3;          // sine below which a rim and an edge cross in a plane
+constexpr double along = 1e-4;                // sine below which a side lies along an edge
+constexpr double clearly_better_axis = 1e-8;  // over size, as between faces and edges of polytopes
+constexpr double on_the_rim = 1e-7;           // over size
 
 double side(const Vec3& n, const Vec3& u) { return (n - n.dot(u) * u).norm(); }
 
@@ -146,7 +145,7 @@ struct PolytopeCylinder {
 
   // False as soon as a direction separates by more than enough.
   bool find(Best& best) const {
-    const double tolerance = clearly_better * size;
+    const double tolerance = clearly_better_axis * size;
     const auto consider = [&](Best::Kind kind, const Vec3& n, double gap, int i) {
       if (gap > best.gap + (best.kind == kind ? 0 : tolerance)) best = {kind, gap, n, i};
       return !(gap > enough);
@@ -181,7 +180,7 @@ struct PolytopeCylinder {
     for (int k = 0; k < face.count; ++k) {
       const Vec3 &v = a.v[a.hull->loop[face.first + k]],
                  &w = a.v[a.hull->loop[face.first + (k + 1) % face.count]];
-      if ((w - v).cross(a.n[f]).normalized().dot(p - v) > on_the_edge * size) return false;
+      if ((w - v).cross(a.n[f]).normalized().dot(p - v) > on_the_rim * size) return false;
     }
     return true;
   }
@@ -221,18 +220,18 @@ struct PolytopeCylinder {
     const auto over = [&](const Vec3& p) { return side(p - b.centre, m); };
     const auto vertex = [&](int i) {
       const double gap = m.dot(a.v[i]) - top;
-      if (over(a.v[i]) <= b.radius + on_the_edge * size)
+      if (over(a.v[i]) <= b.radius + on_the_rim * size)
         add(gap, a.v[i], a.v[i] - gap * m, -m, vertex_feature(i));
     };
     if (a.n.empty()) {
       vertex(0);
       vertex(1);
-      if (std::abs(a.along(0).normalized().dot(m)) < flat) crossing_rim(0, m, top);
+      if (std::abs(a.along(0).normalized().dot(m)) < flat_to_rim) crossing_rim(0, m, top);
       return;
     }
     const int f = incident_face(a, m);
     const Hull::Face& face = a.hull->faces[f];
-    const bool is_flat = a.n[f].cross(m).norm() < flat;
+    const bool is_flat = a.n[f].cross(m).norm() < flat_to_rim;
     for (int k = face.first; k < face.first + face.count; ++k) {
       vertex(a.hull->loop[k]);
       if (is_flat) crossing_rim(a.hull->loop_edge[k], m, top);
@@ -389,7 +388,7 @@ struct CylinderPair {
       gap = next_gap;
       if (done) break;
     }
-    if (gap > best.gap + clearly_better * size || (best.kind == Best::edge && gap > best.gap))
+    if (gap > best.gap + clearly_better_axis * size || (best.kind == Best::edge && gap > best.gap))
       best = {Best::edge, gap, n, 0};
   }
 
@@ -397,7 +396,7 @@ struct CylinderPair {
     Best best;
     const auto consider = [&](Best::Kind kind, const Vec3& n) {
       const double gap = separation(n);
-      if (gap > best.gap + (best.kind == kind ? 0 : clearly_better * size))
+      if (gap > best.gap + (best.kind == kind ? 0 : clearly_better_axis * size))
         best = {kind, gap, n, 0};
     };
     for (const double sign : {1.0, -1.0}) {
@@ -475,7 +474,7 @@ void cylinder_cylinder_points(const PlacedCylinder& a, const PlacedCylinder& b, 
   const Best best = pair.find(out.margin());
   if (best.gap > out.margin()) return;
   const Vec3 n = best.n;
-  const double c_a = n.dot(a.axis()), c_b = n.dot(b.axis()), tolerance = on_the_edge * size;
+  const double c_a = n.dot(a.axis()), c_b = n.dot(b.axis()), tolerance = on_the_rim * size;
   const Vec3 m_a = c_a > 0 ? Vec3(a.axis()) : Vec3(-a.axis());  // caps that face each other
   const Vec3 m_b = c_b > 0 ? Vec3(-b.axis()) : Vec3(b.axis());
   if (std::abs(c_b) > facing) rim_on_cap(a, b, m_b, tolerance, 1, out);
@@ -483,7 +482,7 @@ void cylinder_cylinder_points(const PlacedCylinder& a, const PlacedCylinder& b, 
     out.swap_roles();
     rim_on_cap(b, a, m_a, tolerance, 11, out);
     out.swap_roles();
-    if (std::abs(c_b) > facing && m_a.cross(m_b).norm() < flat) lens_points(a, b, m_b, out);
+    if (std::abs(c_b) > facing && m_a.cross(m_b).norm() < flat_to_rim) lens_points(a, b, m_b, out);
   }
   const SegmentNearest cores = nearest(a.core(), b.core());
   if (std::abs(cores.distance - a.radius - b.radius - best.gap) < 1e-9 * size)

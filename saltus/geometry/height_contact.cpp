@@ -7,10 +7,10 @@ namespace saltus {
 
 namespace {
 
-constexpr double flat = 1e-3;         // sine by which a flush feature may miss its normal cone
-constexpr double least_sine = 1e-3;   // of an edge and a ridge that cross
-constexpr double on_the_edge = 1e-7;  // over size: a corner this far outside a face rests on it
-constexpr double within = 1e-9;       // over length: a crossing this far beyond an end counts
+constexpr double flush_sine = 1e-3;  // sine by which a flush feature may miss its normal cone
+constexpr double least_crossing_sine = 1e-3;  // of an edge and a ridge that cross
+constexpr double on_the_ridge = 1e-7;  // over size: a corner this far outside a face rests on it
+constexpr double within = 1e-9;        // over length: a crossing this far beyond an end counts
 
 struct Ground : TerrainFeatures {
   Collector& out;
@@ -121,10 +121,10 @@ struct Ground : TerrainFeatures {
     const Vec3 w = q - p;
     Vec3 n = s.along.cross(w);
     const double sine = n.norm() / w.norm();
-    if (!(sine > least_sine)) return;
+    if (!(sine > least_crossing_sine)) return;
     n.normalize();
     if (n.dot(s.out) < 0) n = -n;
-    if (!in_cone(s, n, flat) || !accept(n)) return;
+    if (!in_cone(s, n, flush_sine) || !accept(n)) return;
     const Vec3 d = p - s.tail;
     const double gap = n.dot(d);
     if (gap - radius > out.margin()) return;
@@ -146,7 +146,8 @@ struct Ground : TerrainFeatures {
     const double distance = d.norm();
     if (distance > radius + out.margin() || distance <= tiny) return;
     Vec3 n = d / distance;
-    const bool through = in_corner_cone(i, j, -n, flat) && below(q);  // the core is in the ground
+    const bool through =
+        in_corner_cone(i, j, -n, flush_sine) && below(q);  // the core is in the ground
     if (!through && !in_corner_cone(i, j, n, terrain_overlap)) return;
     if (through) n = -n;
     out.add(through ? -distance : distance, v, q, n, key(2, of_corner(i, j)), 0, radius);
@@ -155,14 +156,14 @@ struct Ground : TerrainFeatures {
   // --- faces of the body
   void corner_face(int i, int j, const Placed& b) {
     const Vec3 v = t.at(i, j);
-    const double tolerance = on_the_edge * b.size;
+    const double tolerance = on_the_ridge * b.size;
     double best = 0;
     int face = -1;
     for (int f = 0; f < static_cast<int>(b.n.size()); ++f) {
       const double g = b.n[f].dot(v) - b.offset[f];
       if (g > out.margin()) return;
       if (face >= 0 && g <= best) continue;
-      if (!in_corner_cone(i, j, -b.n[f], flat) || !over_face(b, f, v, tolerance)) continue;
+      if (!in_corner_cone(i, j, -b.n[f], flush_sine) || !over_face(b, f, v, tolerance)) continue;
       best = g;
       face = f;
     }
@@ -186,7 +187,8 @@ struct Ground : TerrainFeatures {
       const Hull::Edge& edge = b.hull->edges[e];
       const Vec3 u = b.along(e).normalized();
       const auto accept = [&](const Vec3& n) {  // -n between the normals of the edge's faces
-        return -n.dot(b.n[edge.left].cross(u)) <= flat && n.dot(b.n[edge.right].cross(u)) <= flat;
+        return -n.dot(b.n[edge.left].cross(u)) <= flush_sine &&
+               n.dot(b.n[edge.right].cross(u)) <= flush_sine;
       };
       edge_ridge(s, b.v[edge.tail], b.v[edge.head], 0, key(b.vertices() + 1 + e, of_ridge(id)),
                  accept);
@@ -282,12 +284,12 @@ void terrain_cylinder_points(const Terrain& a, const PlacedCylinder& b, const Aa
     out.begin_part(ground.of_ridge(id), ground.stride());
     polytope_cylinder_points(room, b, out);
     out.end_part(
-        [&](const ContactPoint& p) { return TerrainFeatures::in_cone(s, p.normal, flat); });
+        [&](const ContactPoint& p) { return TerrainFeatures::in_cone(s, p.normal, flush_sine); });
   });
   ground.corners(range, [&](int i, int j) {
     const Vec3 v = a.at(i, j);
     const PointDistance d = distance_to(b, v);
-    if (d.distance <= out.margin() && ground.in_corner_cone(i, j, -d.normal, flat))
+    if (d.distance <= out.margin() && ground.in_corner_cone(i, j, -d.normal, flush_sine))
       out.add(d.distance, v, d.on, -d.normal, ground.key(0, ground.of_corner(i, j)));
   });
   ground.pull_out(range, [&](const Vec3& n) { return b.farthest(n); });

@@ -10,7 +10,6 @@ namespace saltus {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // Over the solids' size: how much better another axis must be than the preferred one (face of a,
 // face of b, edges, in this order), so that rounding does not flip stacked boxes.
 constexpr double clearly_better = 1e-8;

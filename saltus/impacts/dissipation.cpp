@@ -6,9 +6,7 @@
 
 namespace saltus {
 
-namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-}
+namespace {}
 
 bool DissipationProblem::plain() const {
   return U.rows() == U.cols() && U.isIdentity(0) && u0.isZero(0);

@@ -14,7 +14,7 @@ namespace saltus {
 
 namespace {
 
-constexpr int most_rounds = 60;
+constexpr int most_sweeps = 60;
 
 // What a block may still do in expansion; appends to `to`, the same rows in the same order.
 struct Expansion {
@@ -71,7 +71,7 @@ ImpactReport resolve_poisson(const Solver& solver, IslandProblem& a) {
   const double scale = std::max(compressed.lpNorm<Eigen::Infinity>(), 1e-300);
   Vec expanded = Vec::Zero(n);
   load = back;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < most_sweeps; ++round) {
     second.clear();
     for (const Block& k : p.blocks)
       std::visit(Expansion{k, compressed.segment(k.row, k.rows), load[k.row], second}, k.law);
@@ -91,7 +91,7 @@ ImpactReport resolve_poisson(const Solver& solver, IslandProblem& a) {
       load[k.row] = now;
     }
     const bool settled = change <= 1e-13 * scale;
-    if (settled || round == most_rounds - 1) {
+    if (settled || round == most_sweeps - 1) {
       solve.residual = std::max(solve.residual, r.residual);
       solve.converged = solve.converged && r.converged && settled;
       break;

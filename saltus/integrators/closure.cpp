@@ -14,9 +14,9 @@ namespace saltus {
 
 namespace {
 
-constexpr int max_rounds = 50;           // Newton from a start that is off by per cents
-constexpr double gap_target = 1e-13;     // [m]
-constexpr double rank_tolerance = 1e-8;  // see projection.cpp
+constexpr int closing_rounds = 50;     // Newton from a start that is off by per cents
+constexpr double gap_target = 1e-13;   // [m]
+constexpr double closing_rank = 1e-8;  // see projection.cpp
 
 double cut_gap(const Model& model, const Workspace& w, const Cut& cut) {
   Vec3 gap = Vec3::Zero();
@@ -40,7 +40,7 @@ struct Closer {
   Closer(const Model& m, const std::vector<CoordinateWish>& asked, State& s)
       : model(m), wishes(asked), state(s) {
     mass.resize(forest_shape(m));
-    problem.work.rank_tolerance = rank_tolerance;
+    problem.work.rank_tolerance = closing_rank;
     for (int t = 0; t + 1 < static_cast<int>(m.tree_begin.size()); ++t) all.trees.push_back(t);
     all.velocities = m.nv;
   }
@@ -134,7 +134,7 @@ struct Closer {
     Vec displacement;
     count_turns();
     report.gap_left = largest_gap();
-    for (int i = 0; i < max_rounds; ++i) {
+    for (int i = 0; i < closing_rounds; ++i) {
       assemble_rows(false);
       if (assembly.rows == 0 || !solve(zero, displacement)) return;
       advance(model, state.q, displacement, 1.0);

@@ -13,7 +13,7 @@
 #pragma once
 #include <string_view>
 
-#include "saltus/integrators/event_dynamics.h"
+#include "saltus/integrators/events/event_dynamics.h"
 #include "saltus/integrators/ledger.h"
 #include "saltus/integrators/mode_change.h"
 

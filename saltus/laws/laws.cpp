@@ -49,7 +49,6 @@ namespace {
 
 using Shape = ConvexSet::Shape;
 using Kind = ConvexSet::Kind;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct SetsOf {
   ConvexSets operator()(const Bilateral& l) const {

@@ -25,8 +25,6 @@
 
 namespace saltus {
 
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
-
 // What acts in one scalar coordinate of a joint; units by the coordinate (rotation or translation).
 struct JointDof {
   double armature = 0;                         // rotor inertia seen at the joint [kg m^2] or [kg]

@@ -34,10 +34,6 @@ void solve_ldl(const Mat& A, int n, VecRef x) {
 
 namespace {
 
-double delassus(const Inclusion& p, int i, int j) {
-  return p.has_G ? p.G(i, j) : p.W.col(i).dot(p.Y.col(j));
-}
-
 void split(const Inclusion& p, bool direct, SolverWorkspace& w) {
   w.direct_rows.clear();
   w.iterated_rows.clear();

@@ -32,7 +32,7 @@ Mat3 slope(const Vec3& x) {
   return P;
 }
 
-struct Solver {
+struct ConeSolver {
   Matrix G;  // scaled
   Vector c;
   double r = 1;  // of the natural map: 1 / the mean of G's diagonal
@@ -123,7 +123,7 @@ ConeReport solve(const ConeProgram& p, Vector& f, double tolerance) {
   if (n == 0) return report;
   Vector scale = Vector::Ones(n);
   for (int i = 0; i < p.cones(); ++i) scale.segment<2>(3 * i + 1).setConstant(p.mu[i]);
-  Solver s;
+  ConeSolver s;
   s.G = scale.asDiagonal() * p.G * scale.asDiagonal();
   s.c = scale.cwiseProduct(p.c);
   s.r = static_cast<double>(n) / s.G.trace();

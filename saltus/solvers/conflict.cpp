@@ -32,10 +32,6 @@ std::vector<HardRow> hard_rows(const Inclusion& p) {
   return hard;
 }
 
-double delassus(const Inclusion& p, int i, int j) {
-  return p.has_G ? p.G(i, j) : p.W.col(i).dot(p.Y.col(j));
-}
-
 struct SoftProblem {
   Inclusion problem;
   Vec scale, miss;  // per row: its own G; what the last solution lacks [m/s]

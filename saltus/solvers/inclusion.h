@@ -73,6 +73,11 @@ struct SolverWorkspace {
   void reserve(int max_rows, int max_blocks, int nv);
 };
 
+// Entry of the Delassus matrix, in either form.
+[[nodiscard]] inline double delassus(const Inclusion& p, int i, int j) {
+  return p.has_G ? p.G(i, j) : p.W.col(i).dot(p.Y.col(j));
+}
+
 // Relative velocities xi of the problem at Lambda (Delassus or velocity form).
 void relative_velocity(const Inclusion& problem, VecIn Lambda, Vec& xi, Vec& v);
 

@@ -10,9 +10,9 @@
 //
 //   (D^1/2 S D^1/2 + s 1) y = -D^1/2 r,    |y| = x_N(y)  (or 1: given load),    s >= 0,
 //
-// one scalar equation in s (tests/solvers_test.cpp derives it; P2 section 3.3 iterates on it).
-// With rolling sets the pair (N, T) and the others are solved in turn until the block's natural
-// map is at rounding.
+// one scalar equation in s (tests/solvers/solvers_test.cpp derives it; P2 section 3.3 iterates on
+// it). With rolling sets the pair (N, T) and the others are solved in turn until the block's
+// natural map is at rounding.
 #pragma once
 #include "saltus/solvers/inclusion.h"
 

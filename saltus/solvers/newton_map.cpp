@@ -10,8 +10,6 @@ namespace saltus::newton_detail {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 NaturalPoint natural_point(const Block& k, std::size_t b, VecIn Lambda, VecIn xi,
                            const NewtonWorkspace& w) {
   const ConvexSets& sets = w.sets[b];

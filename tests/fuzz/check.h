@@ -7,8 +7,8 @@
 #include <string>
 
 #include "saltus/base/error.h"
-#include "saltus/io/robot.h"
-#include "saltus/io/scene.h"
+#include "saltus/robots/robot.h"
+#include "saltus/scene/scene.h"
 
 namespace saltus {
 

@@ -1,6 +1,6 @@
 // An event-driven simulation in a struct, for tests.
 #pragma once
-#include "saltus/integrators/event_driven.h"
+#include "saltus/integrators/events/event_driven.h"
 #include "tests/support/simulate.h"
 
 namespace saltus::test {

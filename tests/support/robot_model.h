@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "saltus/analysis/metrics.h"
-#include "saltus/io/robot.h"
 #include "saltus/model/builder.h"
 #include "saltus/model/state.h"
+#include "saltus/robots/robot.h"
 
 namespace saltus::test {
 

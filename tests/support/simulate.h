@@ -9,7 +9,7 @@
 
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/integrators/moreau.h"
+#include "saltus/integrators/moreau/moreau.h"
 #include "saltus/model/builder.h"
 
 namespace saltus::test {

@@ -12,8 +12,8 @@
 
 #include "saltus/base/parallel.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/integrators/moreau.h"
-#include "saltus/io/scene.h"
+#include "saltus/integrators/moreau/moreau.h"
+#include "saltus/scene/scene.h"
 
 namespace saltus {
 namespace {

@@ -13,7 +13,7 @@
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/io/robot.h"
+#include "saltus/robots/robot.h"
 #include "tests/support/robot_model.h"
 
 namespace saltus {

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "saltus/io/scene.h"
+#include "saltus/scene/scene.h"
 
 int main(int argc, char** argv) {
   using namespace saltus;

@@ -12,7 +12,7 @@ namespace saltus::cli {
 
 namespace {
 
-const double none = std::nan("");
+const double no_reference = std::nan("");
 
 Plot link6_against_time(const Study& s, const std::string& title) {
   Plot p;
@@ -161,7 +161,7 @@ void backlash_section(Page& page, const std::string& folder) {
     rows.push_back({what, x, paper, std::isnan(paper) ? "" : "paper, 3 to 4 cm", 0, "m"});
   };
   const Study tight(folder, "backlash-0", "p0/backlash", {"snake.motor.backlash=0"});
-  row("behind, mean of 1 to 9 s: torque limit alone", mean_behind(ideal, tight), none);
+  row("behind, mean of 1 to 9 s: torque limit alone", mean_behind(ideal, tight), no_reference);
   const char* const colours[] = {"#1a7f37", "#1f6feb", "#cf222e"};
   int k = 0;
   std::string command;
@@ -204,9 +204,10 @@ void shift_section(Page& page, const std::string& folder) {
       many(folder, "delta-70", "p0/delta-70", {});
   page.plot(phase_shift(few, "Fig. 12 (a): phase shift 30 degrees"), "Stuck.", few.command());
   page.plot(phase_shift(many, "Fig. 12 (b): phase shift 70 degrees"), "Moves on.", many.command());
-  page.table({{"v2, 30 degrees", few.metric("v2"), none, "paper: unable to move", 0, "m/s"},
-              {"v2, 70 degrees", many.metric("v2"), none, "paper: moves forward", 0, "m/s"},
-              {"cost of transport, 70 degrees", many.metric("cost_of_transport"), none, "", 0, ""}},
+  page.table({{"v2, 30 degrees", few.metric("v2"), no_reference, "paper: unable to move", 0, "m/s"},
+              {"v2, 70 degrees", many.metric("v2"), no_reference, "paper: moves forward", 0, "m/s"},
+              {"cost of transport, 70 degrees", many.metric("cost_of_transport"), no_reference, "",
+               0, ""}},
              many.command());
 }
 
@@ -222,7 +223,8 @@ void peg3_section(Page& page, const std::string& folder) {
       {{"peg 3 moved: passes x = 2 m", moved.metric("t_2m"), 9.2, "recomputed, sampled", 5e-3, "s"},
        {"peg 3 removed: largest x of link 6", gone.metric("x6_largest"), 0.806, "recomputed", 1e-3,
         "m"},
-       {"peg 3 removed: passes x = 2 m", gone.metric("t_2m"), none, "paper: never", 0, "s"}},
+       {"peg 3 removed: passes x = 2 m", gone.metric("t_2m"), no_reference, "paper: never", 0,
+        "s"}},
       gone.command());
 }
 

@@ -17,7 +17,7 @@ const char* colour_of(int i) {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 int masses(const Study& s) { return static_cast<int>(s.scene().worm->spec.masses.size()); }
 int first(const Study& s) { return s.scene().worm->spec.planar ? 0 : 1; }
@@ -294,7 +294,7 @@ void tube_section(Page& page, const std::string& folder) {
              s.command());
 }
 
-std::vector<std::string> choices() {
+std::vector<std::string> choices_of_p3() {
   std::vector<std::string> all;
   const auto take = [&](const char* text) { all.emplace_back(text); };
   take("Drives of 4.1 to 4.5, 4.7 and 4.8 are only in the lost drawings: those of the scenes.");
@@ -324,7 +324,7 @@ std::string p3_page(const std::string& folder, int& misses) {
   add_orders(page);
   add_open_problems(page, folder);
   page.section("What the paper leaves unsaid, and what we take", "");
-  page.list(choices());
+  page.list(choices_of_p3());
   misses = page.misses();
   return page.html();
 }

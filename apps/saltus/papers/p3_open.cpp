@@ -6,13 +6,13 @@
 #include <random>
 
 #include "apps/saltus/papers/p3.h"
-#include "saltus/io/run.h"
+#include "saltus/simulate/run.h"
 
 namespace saltus::cli {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 Scene open_scene(const std::string& name) {
   return load_scene(fmt::format("{}/p3/{}.yaml", scene_folder(), name), {});

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "apps/saltus/papers/p3.h"
-#include "saltus/integrators/explicit_law.h"
-#include "saltus/io/compare.h"
-#include "saltus/io/run.h"
+#include "saltus/integrators/events/explicit_law.h"
+#include "saltus/simulate/run.h"
+#include "saltus/studies/compare.h"
 
 namespace saltus::cli {
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "saltus/io/run.h"
+#include "saltus/simulate/run.h"
 
 namespace saltus::cli {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/saltus/papers/svg.h"
-#include "saltus/io/run_file.h"
-#include "saltus/io/scene.h"
+#include "saltus/runs/run_file.h"
+#include "saltus/scene/scene.h"
 
 namespace saltus::cli {
 

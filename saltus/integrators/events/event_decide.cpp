@@ -1,0 +1,439 @@
+// What happens at an event: impacts, then the mode that follows.
+//
+// All that touches takes part at once. Velocities first: whatever closes gets an impulse by the
+// impact law. Then forces: elements that rest hold, slide or open as the inclusion at acceleration
+// level says (the laws of a step with accelerations for velocities). Where force and acceleration
+// both vanish that is no answer; then the mode is followed for a moment and those of its statuses
+// that do not last change together (P3 eq. 2.5, 2.6).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "saltus/contact/rows.h"
+#include "saltus/dynamics/coordinates.h"
+#include "saltus/dynamics/energy.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
+#include "saltus/integrators/events/event_driven.h"
+
+namespace saltus {
+
+namespace {
+
+// Forces and accelerations below this share of their scales do not decide a mode by themselves.
+constexpr double undecided = 1e-7;
+// How long a mode is followed to see whether it lasts, in time scales: the first at which a status
+// shows a sign decides about it.
+constexpr double moments[] = {1e-6, 1e-4, 1e-2};
+constexpr double sign_band = 1e-11;
+constexpr int most_decisions = 64;
+constexpr int most_enumerated = 10;  // statuses, 2^10 modes
+
+bool lasts(const std::vector<unsigned char>& flips) {
+  return std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; });
+}
+
+// The status of every element as text: modes that were tried before.
+std::string fingerprint(const EventMode& mode) {
+  std::string text;
+  for (const Element& e : mode.elements) {
+    text += e.present() ? 'c' : 'o';
+    for (int i = 0; i < e.sets; ++i) text += e.set[i].slips ? 's' : 'h';
+  }
+  return text;
+}
+
+}  // namespace
+
+void EventIntegrator::renew_scales() {
+  double fastest = 0, strongest = 0;
+  for (int i = 0; i < model_.nv; ++i) {
+    const double length = model_.rotational[i] ? scales_.length : 1;
+    fastest = std::max(fastest, length * std::abs(here_.v[i]));
+    if (now_.a.size() == model_.nv) strongest = std::max(strongest, length * std::abs(now_.a[i]));
+  }
+  const double g = model_.gravity.norm();
+  const double least = g > 0 ? g : scales_.length;  // no gravity: one length a second squared
+  scales_.velocity = std::max(fastest, 1e-2 * std::sqrt(least * scales_.length));
+  // Accelerations may vanish at the very event; what a step resolves tells how fast things change.
+  // Before the first step that is the time in which things move by their own size: a rotor that
+  // turns at a given rate has no acceleration of its own, yet its forces change within a turn.
+  const double pace = std::isinf(pace_) ? scales_.length / scales_.velocity : pace_;
+  scales_.acceleration = std::max({strongest, 1e-3 * least, 0.1 * scales_.velocity / pace});
+  scales_.force = std::max(now_.force, 1e-2 * model_.total_mass() * scales_.acceleration);
+}
+
+// The static elements as they stand, and every contact that touches, closed.
+EventMode EventIntegrator::touching() {
+  EventMode trial;
+  for (const Element& e : mode_.elements)
+    if (!e.is_contact()) trial.elements.push_back(e);
+  forward_kinematics(model_, here_.q, here_.v, work_);
+  for (Element& e : trial.elements) {
+    e.touches = true;
+    if (e.kind != Element::Kind::normal || e.closed) continue;
+    e.closed = e.touches = slot_gap(model_, work_, here_.q, here_.turns, model_.slots[e.slot]) <=
+                           touching_gap * scales_.length;
+  }
+  finder_.find(model_, work_, touching_gap * scales_.length, found_);
+  for (const Contact& c : found_) {
+    const Element* old = find_contact(mode_, c.key);
+    Element e = old ? *old : contact_element(model_, c.key, c.law, c.point.normal);
+    e.closed = true;
+    trial.elements.push_back(e);
+  }
+  return trial;
+}
+
+// Opens a block of the event's problem with the rows of a block of the mode.
+int EventIntegrator::take_rows(const Law& law, int block, double compliance) {
+  const Assembly& from = dynamics_.rows();
+  const Block& k = from.blocks[block];
+  const int row = problem_.open(law, from.source[block], compliance, k.length);
+  problem_.wrench_a.middleCols(row, k.rows) = from.wrench_a.middleCols(k.row, k.rows);
+  problem_.wrench_b.middleCols(row, k.rows) = from.wrench_b.middleCols(k.row, k.rows);
+  return row;
+}
+
+void EventIntegrator::partition() {
+  islands_.partition(model_, problem_);
+  while (islands_.count() > static_cast<int>(island_problems_.size()))
+    island_problems_.emplace_back();
+}
+
+// What the velocities say: contacts that part are open, sets that move slip.
+bool EventIntegrator::classify(EventMode& trial, std::string& why) {
+  const double band = bands_.velocity * scales_.velocity;
+  leaving_.clear();
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    Element& e = trial.elements[i];
+    const int row = now_.row[i];
+    if (row < 0) continue;
+    if (e.kind == Element::Kind::normal && now_.gamma[row] > band) {
+      e.closed = false;
+      if (e.is_contact()) leaving_.push_back(e.key);
+      continue;
+    }
+    for (int k = 0; k < e.sets; ++k) {
+      FrictionSet& s = e.set[k];
+      const Vec2 u = set_velocity(s, now_.gamma, row);
+      const double least = s.rows == 1 ? band : 3 * bands_.slip * scales_.velocity;
+      s.slips = u.norm() > least;
+      s.moving = s.slips;
+      s.pinned = false;
+      s.start = s.slips && u.norm() < slow_slip_ && s.rows == 2 ? slow_slip_ : 0;
+      if (!s.slips) continue;
+      s.direction = u.normalized();
+      if (s.rows == 1 && u[0] < 0 && std::isinf(s.backward)) {
+        why = fmt::format("{} moves backwards ({:.3g} m/s), which its scales forbid",
+                          model_.name_of(e.place()), u[0]);
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// What is left of velocities that count as zero goes, or a slip would start where it was heading.
+bool EventIntegrator::rest(const EventMode& trial) {
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_)) return false;
+  return std::isfinite(dynamics_.rest_rows(here_.t, trial, here_.v, now_));
+}
+
+// The inclusion at acceleration level: which of the resting elements hold, slide or open.
+bool EventIntegrator::solve_mode(EventMode& trial, std::string& why) {
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) ||
+      !dynamics_.free_motion(here_.t, here_.q, here_.v, here_.turns, trial, now_)) {
+    why = "the mass matrix is singular or a contact is lost";
+    return false;
+  }
+  const Vec& free = dynamics_.row_free();
+  const double A =
+      std::max(scales_.acceleration, free.size() > 0 ? free.lpNorm<Eigen::Infinity>() : 0.0);
+  problem_.clear();
+  problem_.contacts.clear();
+  std::vector<int> element_of;
+  int block = 0;
+  bool open_question = false;
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    const Element& e = trial.elements[i];
+    if (now_.row[i] < 0) continue;
+    const int from = block++;
+    if (e.kind == Element::Kind::friction && e.set[0].slips) continue;  // its force is known
+    open_question = open_question || e.kind != Element::Kind::bilateral;
+    const int row = take_rows(law_in_mode(model_, e), from, e.compliance);
+    element_of.push_back(static_cast<int>(i));
+    problem_.b.segment(row, e.rows) = dynamics_.bias().segment(now_.row[i], e.rows);
+    problem_.gamma_S.segment(row, e.rows).setZero();
+    // A slip outweighs every acceleration: the force follows its direction.
+    for (int k = 0; k < e.sets; ++k)
+      if (e.set[k].slips)
+        for (int j = 0; j < e.set[k].rows; ++j)
+          problem_.b[row + e.set[k].first + j] += 1e3 * A * e.set[k].direction[j];
+  }
+  if (!open_question) return true;
+  partition();
+  AutoSolver solver;
+  solver.tolerance = 1e-11 * A;
+  const Solver chosen = solver;
+  for (int i = 0; i < islands_.count(); ++i) {
+    IslandProblem& p = island_problems_[i];
+    form_island(model_, problem_, islands_[i], chosen, dynamics_.a_free(), dynamics_.mass(), p);
+    (void)solve_island(chosen, dynamics_.mass(), p);  // only a guess: what follows judges it
+    end_rates(dynamics_.mass(), p, p.xi);
+    int row = 0;
+    for (const int b : islands_[i].blocks) {
+      const Block& k = problem_.blocks[b];
+      Element& e = trial.elements[element_of[b]];
+      const Vec force = p.Lambda.segment(row, k.rows);
+      const Vec acceleration = p.xi.segment(row, k.rows) + problem_.b.segment(k.row, k.rows);
+      row += k.rows;
+      guess(e, force, acceleration, A);
+    }
+  }
+  return true;
+}
+
+void EventIntegrator::guess(Element& e, const Vec& force, const Vec& acceleration, double A) const {
+  const double F = scales_.force;
+  if (e.kind == Element::Kind::normal && force[0] < undecided * F &&
+      acceleration[0] > undecided * A) {
+    e.closed = false;
+    return;
+  }
+  for (int k = 0; k < e.sets; ++k) {
+    FrictionSet& s = e.set[k];
+    if (s.slips) continue;
+    const Vec2 a(acceleration[s.first], s.rows == 2 ? acceleration[s.first + 1] : 0);
+    if (a.norm() <= undecided * A) continue;  // holds, or will be seen not to
+    s.slips = true;
+    s.pinned = s.dynamic < 1;  // until it is seen to move: unpin
+    s.direction = a.normalized();
+    s.start = s.rows == 2 ? slow_slip_ : 0;
+  }
+}
+
+// Follows mode_ from here for `moment` time scales, into probe_.
+bool EventIntegrator::follow(double moment) {
+  const double h = std::min(moment * scales_.time(), 0.5 * (dynamics_.until - here_.t));
+  Vec y = Vec::Zero(y_.size());
+  y.segment(model_.nv, model_.nv) = here_.v;
+  if (!rk_.step(derivative_, here_.t, y, h)) return false;
+  probe_.t = here_.t + h;
+  unpack(rk_.next(), probe_);
+  return true;
+}
+
+// Friction falls to mu_d where a set that let go gets going; true where one does.
+bool EventIntegrator::unpin(EventMode& trial) {
+  const auto any_pinned = [&] {
+    return std::any_of(trial.elements.begin(), trial.elements.end(), [](const Element& e) {
+      return e.present() && e.sets > 0 && e.set[0].pinned;
+    });
+  };
+  if (!any_pinned()) return false;
+  const EventMode kept = mode_;
+  mode_ = trial;
+  bool any = false;
+  for (const double moment : moments) {
+    if (!follow(moment) || !dynamics_.prepare(probe_.t, probe_.q, probe_.v, mode_, sample_)) break;
+    for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+      FrictionSet& s = trial.elements[i].set[0];
+      if (sample_.row[i] < 0 || !s.pinned) continue;
+      const double speed = s.direction.dot(set_velocity(s, sample_.gamma, sample_.row[i]));
+      if (speed <= sign_band * scales_.velocity) continue;
+      s.pinned = false;
+      any = true;
+    }
+  }
+  mode_ = kept;
+  return any;
+}
+
+// Follows the mode for a moment; true when it could be followed.
+bool EventIntegrator::violations(const EventMode& trial, std::vector<unsigned char>& flips) {
+  flips.assign(trial.elements.size(), 0);
+  std::vector<unsigned char> settled(trial.elements.size(), 0);
+  const EventMode kept = mode_;
+  EventMode all = trial;  // with the rows of what is open, for its rates
+  for (Element& e : all.elements)
+    if (e.kind == Element::Kind::normal && e.touches) e.closed = true;
+  mode_ = trial;
+  bool followed = true;
+  for (const double moment : moments) {
+    if (!follow(moment)) {
+      followed = moment != moments[0];
+      break;
+    }
+    if (!dynamics_.prepare(probe_.t, probe_.q, probe_.v, all, sample_)) break;
+    rates_ = sample_.gamma;
+    all_rows_ = sample_.row;
+    if (!dynamics_.evaluate(probe_.t, probe_.q, probe_.v, probe_.turns, trial, sample_)) break;
+    judge(trial, flips, settled);
+  }
+  mode_ = kept;
+  return followed;
+}
+
+// Signs of the statuses a moment later.
+void EventIntegrator::judge(const EventMode& trial, std::vector<unsigned char>& flips,
+                            std::vector<unsigned char>& settled) {
+  directions_.resize(trial.elements.size(), {Vec2::UnitX(), Vec2::UnitX(), Vec2::UnitX()});
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    const Element& e = trial.elements[i];
+    const auto look = [&](int bit, double value) {
+      const auto mask = static_cast<unsigned char>(1U << bit);
+      if ((settled[i] & mask) != 0 || std::abs(value) <= sign_band) return;
+      settled[i] |= mask;
+      if (value < 0) flips[i] |= mask;
+      // A set that lets go slips where its force points at that moment.
+      if (value < 0 && bit > 0 && !e.set[bit - 1].slips)
+        directions_[i][bit - 1] = slip_direction(
+            e.set[bit - 1], set_velocity(e.set[bit - 1], sample_.lambda, sample_.row[i]));
+    };
+    const int row = sample_.row[i];
+    if (e.kind == Element::Kind::normal) {
+      if (e.closed)
+        look(0, sample_.lambda[row] / scales_.force);
+      else if (all_rows_[i] >= 0)
+        look(0, rates_[all_rows_[i]] / scales_.velocity);
+    }
+    if (!e.present()) continue;
+    for (int k = 0; k < e.sets; ++k) {
+      const FrictionSet& s = e.set[k];
+      const Vec2 u = set_velocity(s, sample_.gamma, row), f = set_velocity(s, sample_.lambda, row);
+      const double normal = e.kind == Element::Kind::normal ? sample_.lambda[row] : 1;
+      if (s.slips && !s.moving)  // what slid before the event slides after it
+        look(k + 1, s.direction.dot(u) / scales_.velocity);
+      else if (!s.slips)
+        look(k + 1, set_margin(s, normal, f, scales_.force));
+    }
+  }
+}
+
+// Turns the statuses that do not last.
+void EventIntegrator::flip(EventMode& trial, const std::vector<unsigned char>& flips) const {
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    Element& e = trial.elements[i];
+    if ((flips[i] & 1U) != 0) {
+      e.closed = !e.closed;
+      continue;
+    }
+    for (int k = 0; k < e.sets; ++k) {
+      if ((flips[i] & (2U << k)) == 0) continue;
+      FrictionSet& s = e.set[k];
+      s.slips = !s.slips;
+      s.pinned = s.slips && s.dynamic < 1;
+      s.start = s.slips && s.rows == 2 ? slow_slip_ : 0;
+      if (s.slips) s.direction = directions_[i][k];
+    }
+  }
+}
+
+// The mode that lasts: first with static friction, then with mu_d where things get going.
+bool EventIntegrator::settle_mode(EventMode& trial, std::string& why) {
+  for (int round = 0; round < most_decisions; ++round) {
+    if (!explore(trial, why)) return false;
+    if (!unpin(trial)) return true;
+  }
+  why = "friction lets go and catches again without an end";
+  return false;
+}
+
+bool EventIntegrator::explore(EventMode& trial, std::string& why) {
+  std::set<std::string> tried;
+  std::vector<unsigned char> flips, ever(trial.elements.size(), 0);
+  for (int round = 0; round < most_decisions; ++round) {
+    const bool followed = violations(trial, flips);
+    if (followed && lasts(flips)) return true;
+    if (!followed) break;
+    for (std::size_t i = 0; i < flips.size(); ++i) ever[i] |= flips[i];
+    tried.insert(fingerprint(trial));
+    EventMode next = trial;
+    flip(next, flips);
+    if (tried.contains(fingerprint(next))) break;
+    trial = next;
+  }
+  return enumerate(trial, ever, why);
+}
+
+// Changes that chase each other: all combinations of them.
+bool EventIntegrator::enumerate(EventMode& trial, const std::vector<unsigned char>& ever,
+                                std::string& why) {
+  std::vector<std::pair<std::size_t, unsigned char>> bits;
+  std::string places;
+  for (std::size_t i = 0; i < ever.size(); ++i)
+    for (int k = 0; k < 4; ++k)
+      if ((ever[i] & (1U << k)) != 0) {
+        bits.emplace_back(i, static_cast<unsigned char>(1U << k));
+        if (places.size() < 200)
+          places += (places.empty() ? "" : ", ") + model_.name_of(trial.elements[i].place());
+      }
+  why = fmt::format("no mode is consistent (Painleve's paradox, or contacts that contradict): {}",
+                    places.empty() ? "nothing that could change" : places);
+  if (bits.empty() || bits.size() > most_enumerated) return false;
+  const EventMode base = trial;
+  std::vector<unsigned char> flips;
+  for (unsigned choice = 0; choice < 1U << bits.size(); ++choice) {
+    std::vector<unsigned char> change(ever.size(), 0);
+    for (std::size_t b = 0; b < bits.size(); ++b)
+      if ((choice >> b & 1U) != 0) change[bits[b].first] |= bits[b].second;
+    trial = base;
+    flip(trial, change);
+    if (violations(trial, flips) && lasts(flips)) return true;
+  }
+  trial = base;
+  return false;
+}
+
+bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport& report) {
+  const EventMode before = mode_;
+  ModeChange change;
+  change.t = here_.t;
+  change.causes = std::move(causes);
+  std::string why;
+  if (now_.a.size() == 0 &&
+      !dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_))
+    return fail(report, "the mass matrix is singular");
+  renew_scales();
+  EventMode trial = touching();
+  if (!settle_velocities(trial, change, why)) return fail(report, why);
+  pass_accumulation(trial, change);
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !classify(trial, why) ||
+      !rest(trial) || !solve_mode(trial, why) || !settle_mode(trial, why))
+    return fail(report, why.empty() ? "the mode has no motion" : why);
+  // Contacts that came out open are none of the mode's.
+  std::erase_if(trial.elements, [](const Element& e) { return e.is_contact() && !e.closed; });
+  std::sort(trial.elements.begin(), trial.elements.end(), [](const Element& a, const Element& b) {
+    return std::pair(a.is_contact(), a.slot) < std::pair(b.is_contact(), b.slot) ||
+           (a.is_contact() && b.is_contact() && a.key < b.key);
+  });
+  mode_ = std::move(trial);
+  report.energy.prescribed += change.driven;
+  if (change.impact) {
+    ++report.impacts;
+    report.least_share = std::min(report.least_share, change.share);
+    enter(change.record, report.energy);
+  }
+  if (!stabilise(report)) return fail(report, "the mode has no motion");
+  renew_scales();
+  record(std::move(change), before);
+  return true;
+}
+
+void EventIntegrator::record(ModeChange change, const EventMode& before) {
+  const auto members = [](const EventMode& mode) {
+    std::vector<ModeMember> list;
+    for (const Element& e : mode.elements)
+      if (e.kind != Element::Kind::bilateral && e.present())
+        list.push_back({e.place(), status_of(e)});
+    return list;
+  };
+  change.after = members(mode_);
+  const bool told = change.impact || change.causes.front().cause == Cause::start;
+  if (told || change.after != members(before)) changes_.push_back(std::move(change));
+}
+
+}  // namespace saltus

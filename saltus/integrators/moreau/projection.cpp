@@ -1,0 +1,405 @@
+#include "saltus/integrators/moreau/projection.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/contact/rows.h"
+#include "saltus/dynamics/algorithms.h"
+#include "saltus/dynamics/coordinates.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
+
+namespace saltus {
+
+namespace {
+
+// Newton's method converges quadratically from gaps of O(dt^2): one or two rounds reach rounding.
+constexpr int max_rounds = 12;
+constexpr int heap_rounds = 1;
+constexpr double joint_target = 1e-12;         // [m]
+constexpr double contact_target = closed_gap;  // [m]
+// Open by g, rows that depend on each other where the joints are closed seem independent by about
+// g^2; a correction along them would be of the size of g itself.
+constexpr double rank_tolerance = 1e-8;
+// Held contacts are far more than the freedom there is, and their gaps need not agree: by this
+// share of its own G each may give way, or a disagreement of a nanometre would move a stack by
+// millimetres.
+constexpr double held_compliance = 1e-4;
+// Rounds that no longer halve the violation only wander. Where contacts only push, so many of them
+// are borne, unless one moves a coordinate by more than most_move times the violation: between a
+// joint's limit and points that stick, a step may be anything.
+constexpr double least_progress = 0.5;
+constexpr int patience = 4;
+constexpr double most_move = 100;
+
+}  // namespace
+
+ProjectionWorkspace::ProjectionWorkspace(const Model& model)
+    : assembly(model),
+      islands(model),
+      wrenches(model.bodies.size(), Vec6::Zero()),
+      zero(Vec::Zero(model.nv)),
+      displacement(Vec::Zero(model.nv)),
+      before(Vec::Zero(model.nq)),
+      impulse(Vec::Zero(model.nv)),
+      target(Vec::Zero(static_cast<Eigen::Index>(model.coordinates.size()))) {}
+
+namespace {
+
+struct Violation {
+  double joint = 0, penetration = 0, contact = 0;  // contact: also gaps of persistent contacts
+  Place deepest;
+  [[nodiscard]] double excess() const {  // above 1: to be corrected
+    return std::max(joint / joint_target, contact / contact_target);
+  }
+};
+
+struct Corrector {
+  const Model& model;
+  VecIn v;
+  const std::vector<std::int32_t>& turns;
+  Workspace& w;
+  Forest& mass;
+  ContactFinder& finder;
+  ProjectionWorkspace& p;
+  bool joints_only = false;
+  bool heap = false;  // an island was too large for a factor
+  bool omega_known = false;
+  bool one_sided = false;  // contacts only push: where holding them does not do
+  bool may_pull = false;   // held contacts as much as it takes: where pushing alone does not do
+  bool refused = false;    // held contacts would have pulled
+
+  [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
+    const auto at =
+        std::lower_bound(p.held.begin(), p.held.end(), key,
+                         [](const HeldContact& c, const ContactKey& k) { return c.key < k; });
+    return at != p.held.end() && at->key == key ? &*at : nullptr;
+  }
+
+  // The gap contact of a slot.
+  [[nodiscard]] const HeldContact* held_slot(int slot) const {
+    return one_sided ? nullptr : held({-1, slot, 0});
+  }
+
+  // Gap of a cut's or a prescribed cut coordinate's rows; false for other slots.
+  bool bilateral_gap(VecIn q, const BlockSlot& s, VecRef gap) const {
+    if (s.kind == BlockKind::cut_translation) {
+      cut_translation_gap(model, w, model.cuts[s.index], gap);
+    } else if (s.kind == BlockKind::cut_rotation) {
+      cut_rotation_gap(model, w, model.cuts[s.index], gap);
+    } else if (s.kind == BlockKind::coordinate && model.coordinates[s.index].dof.prescribed) {
+      gap[0] = coordinate_value(model, w, q, turns, CoordinateIndex(s.index)) - p.target[s.index];
+    } else {
+      return false;
+    }
+    return true;
+  }
+  double length_of(const BlockSlot& s) const {
+    if (s.kind == BlockKind::cut_rotation) return model.length_scale;
+    if (s.kind == BlockKind::coordinate && model.coordinates[s.index].rotational)
+      return model.length_scale;
+    return 1;
+  }
+
+  Violation measure(VecIn q) {
+    Violation worst;
+    Vec6 gap;
+    if (!joints_only)
+      finder.find(model, w, contact_margin(model), p.assembly.contacts);
+    else
+      p.assembly.contacts.clear();
+    for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) {
+      const BlockSlot& s = model.slots[k];
+      if (bilateral_gap(q, s, gap.head(s.rows))) {
+        worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
+      } else if (joints_only) {
+        continue;
+      } else if (s.kind == BlockKind::joint_limit) {
+        worst.contact = std::max(worst.contact, -slot_gap(model, w, q, turns, s));
+      } else if (s.kind == BlockKind::gap_contact) {
+        const double g = slot_gap(model, w, q, turns, s);
+        if (-g > worst.penetration) {
+          worst.penetration = -g;
+          worst.deepest = {k, -1, -1, 0};
+        }
+        worst.contact = std::max(worst.contact, held_slot(k) ? std::abs(g) : -g);
+      }
+    }
+    for (const Contact& c : p.assembly.contacts) {
+      if (model.contact_laws[c.law].compliant()) continue;
+      const double g = c.point.gap;
+      if (-g > worst.penetration) {
+        worst.penetration = -g;
+        worst.deepest = {-1, c.key.a, c.key.b, c.key.feature};
+      }
+      worst.contact = std::max(worst.contact, held(c.key) && !one_sided ? std::abs(g) : -g);
+    }
+    return worst;
+  }
+
+  // Blocks of the correction problem: velocities are displacements [m], offsets gaps.
+  void add_contact(int k) {
+    Contact& c = p.assembly.contacts[k];
+    if (model.contact_laws[c.law].compliant()) return;
+    const HeldContact* h = held(c.key);
+    if (!h && c.point.gap >= 0 && !one_sided) return;
+    BlockSource from;
+    from.contact = k;
+    from.a = model.shapes[c.key.a].body;
+    from.b = model.shapes[c.key.b].body;
+    const bool stays = h && h->sticking, holds = h && !one_sided;
+    if (stays) c.tangent = tangent_of(model, w, c);
+    const int n = stays && holds ? 3 : 1;
+    const int row = p.assembly.open(holds ? Law(Bilateral{n}) : Law(Unilateral{}), from);
+    set_contact_rows(model, w, c, row, n, p.assembly);
+    p.assembly.b[row] = c.point.gap;
+    if (stays && !holds) {
+      const int tangential = p.assembly.open(Bilateral{2}, from);
+      set_contact_rows(model, w, c, tangential, 2, p.assembly, 1);
+    }
+  }
+
+  void add_bilateral(int k, const BlockSlot& s, const Vec6& gap) {
+    BlockSource from;
+    from.slot = k;
+    Columns6 wrench = Columns6::Zero();
+    if (s.kind == BlockKind::coordinate) {
+      const CoordinateRow r = coordinate_row(model, w, CoordinateIndex(s.index));
+      from.a = r.parent;
+      from.b = r.child;
+      wrench.col(0) = r.wrench;
+    } else {
+      const Cut& cut = model.cuts[s.index];
+      from.a = cut.parent;
+      from.b = cut.child;
+      if (s.kind == BlockKind::cut_translation)
+        cut_translation_wrenches(model, w, cut, wrench);
+      else
+        cut_rotation_wrenches(model, w, cut, wrench);
+    }
+    const int row = p.assembly.open(Bilateral{s.rows}, from);
+    for (int i = 0; i < s.rows; ++i) set_pair_row(w, from, wrench.col(i), row + i, p.assembly);
+    p.assembly.b.segment(row, s.rows) = gap.head(s.rows);
+  }
+
+  void add_limit(int k, const BlockSlot& s, double gap) {
+    const CoordinateRow r = coordinate_row(model, w, CoordinateIndex(s.index));
+    BlockSource from;
+    from.slot = k;
+    from.a = r.parent;
+    from.b = r.child;
+    from.velocity = r.velocity;
+    from.sign = s.feature == 1 ? -1 : 1;
+    const int row = p.assembly.open(Unilateral{}, from);
+    if (r.velocity < 0) set_pair_row(w, from, from.sign * r.wrench, row, p.assembly);
+    p.assembly.b[row] = gap;
+  }
+
+  void assemble_gaps(VecIn q) {
+    p.assembly.clear();
+    Vec6 gap;
+    for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) {
+      const BlockSlot& s = model.slots[k];
+      if (bilateral_gap(q, s, gap.head(s.rows))) {
+        add_bilateral(k, s, gap);
+      } else if (joints_only) {
+        continue;
+      } else if (s.kind == BlockKind::joint_limit) {
+        if (const double g = slot_gap(model, w, q, turns, s); g < 0 || one_sided)
+          add_limit(k, s, g);
+      } else if (s.kind == BlockKind::gap_contact) {
+        const double g = slot_gap(model, w, q, turns, s);
+        const HeldContact* h = held_slot(k);
+        if (g >= 0 && !h) continue;
+        const Law law = h ? Law(Bilateral{h->sticking ? 2 : 1}) : Law(Unilateral{});
+        p.assembly.b[open_gap_contact(model, k, law, p.assembly)] = g;
+      }
+    }
+    for (int k = 0; k < static_cast<int>(p.assembly.contacts.size()); ++k) add_contact(k);
+    p.assembly.gamma_S.head(p.assembly.rows).setZero();
+  }
+
+  // Displacement of a contact along its normal by an impulse of its own on its bodies [1/kg].
+  double own_compliance(int block) {
+    if (!omega_known) mass.compliance();
+    omega_known = true;
+    const BlockSource& from = p.assembly.source[block];
+    const int row = p.assembly.blocks[block].row;
+    double own = 0;
+    if (from.a >= 0) own += mass.compliance_along(from.a, p.assembly.wrench_a.col(row));
+    if (from.b >= 0) own += mass.compliance_along(from.b, p.assembly.wrench_b.col(row));
+    return own;
+  }
+
+  [[nodiscard]] bool holds(int block) const {  // a held contact
+    return p.assembly.source[block].contact >= 0 &&
+           std::holds_alternative<Bilateral>(p.assembly.blocks[block].law);
+  }
+
+  // Held contacts of an island that has more of them than freedom, by their bodies' own compliance.
+  void soften_held(const Island& island) {
+    if (island.rows <= island.velocities) return;
+    for (const int i : island.blocks)
+      if (holds(i)) p.assembly.blocks[i].compliance = held_compliance * own_compliance(i);
+  }
+
+  // Whether a held contact pulls too much, against one that is not held or a limit.
+  bool pulls() {
+    const bool pushed =
+        std::any_of(p.assembly.blocks.begin(), p.assembly.blocks.end(), [&](const Block& k) {
+          return std::holds_alternative<Unilateral>(k.law) && p.assembly.Lambda[k.row] > 0;
+        });
+    if (!pushed) return false;
+    const double most = most_pull * p.assembly.b.head(p.assembly.rows).lpNorm<Eigen::Infinity>();
+    for (int i = 0; i < static_cast<int>(p.assembly.blocks.size()); ++i) {
+      if (!holds(i)) continue;
+      const double Lambda = p.assembly.Lambda[p.assembly.blocks[i].row];
+      if (Lambda < 0 && -Lambda * own_compliance(i) > most) return true;
+    }
+    return false;
+  }
+
+  void solve_islands() {
+    AutoSolver automatic;
+    automatic.tolerance = 0.1 * contact_target;
+    automatic.max_iterations = 500;
+    automatic.newton_iterations = 100;
+    const Solver solver = automatic;
+    automatic.max_iterations = 30;
+    const Solver swept = automatic;  // large heaps
+    ProxGaussSeidel direct;          // nothing but joints and held contacts: one factor
+    direct.tolerance = automatic.tolerance;
+    p.islands.partition(model, p.assembly);
+    for (int i = 0; i < p.islands.count(); ++i) {
+      if (i >= static_cast<int>(p.problems.size())) {
+        p.problems.emplace_back();
+        p.problems.back().work.rank_tolerance = rank_tolerance;
+      }
+      IslandProblem& problem = p.problems[i];
+      soften_held(p.islands[i]);
+      form_island(model, p.assembly, p.islands[i], solver, p.zero, mass, problem);
+      heap = heap || problem.route == Route::sparse;
+      const std::vector<Block>& blocks = problem.blocks();
+      const bool bilateral = std::all_of(blocks.begin(), blocks.end(), [](const Block& k) {
+        return std::holds_alternative<Bilateral>(k.law);
+      });
+      // What the solver leaves is measured again and, if it matters, corrected in the next round.
+      if (bilateral && problem.route == Route::dense)
+        (void)solve_island(direct, mass, problem);
+      else
+        (void)solve_island(problem.route == Route::sparse ? swept : solver, mass, problem);
+      store_impulses(p.islands[i], problem, p.assembly);
+    }
+  }
+
+  // False, and nothing moved, where held contacts pull: they are better left.
+  bool correct(VecRef q) {
+    assemble_gaps(q);
+    load_mass(model, w, p.zero, mass);
+    if (!mass.factor()) return true;
+    omega_known = false;
+    solve_islands();
+    if (!one_sided && !may_pull && pulls()) return false;
+    apply_rows(p.assembly, p.wrenches, p.impulse);
+    mass.solve(-1, p.impulse.data(), p.wrenches.data(), p.displacement.data(), nullptr);
+    advance(model, q, p.displacement, 1.0);
+    forward_kinematics(model, q, v, w);
+    return true;
+  }
+
+  // Corrects until all is closed and open as it should be. If that fails, q is the best that it
+  // was, and `now`, measured before, what is left there. Contacts that only push may get worse at
+  // first: what a large step runs into is found in the next round.
+  bool close(VecRef q, Violation& now, int& iterations) {
+    Violation best = now;
+    p.before = q;
+    int stalled = 0;
+    // A large heap is corrected by sweeps, a part of its gaps a step; the report says what is left.
+    for (int round = 0; now.excess() > 1 && round < (heap ? heap_rounds : max_rounds); ++round) {
+      if (!correct(q)) {
+        refused = true;
+        break;
+      }
+      now = measure(q);
+      ++iterations;
+      stalled = now.excess() <= least_progress * best.excess() ? 0 : stalled + 1;
+      if (now.excess() < best.excess()) {
+        best = now;
+        p.before = q;
+      }
+      const double moved = p.displacement.lpNorm<Eigen::Infinity>();
+      const bool far = moved > most_move * std::max(best.joint, best.contact);
+      if (stalled > (one_sided && !far ? patience : 0)) break;
+    }
+    if (now.excess() > best.excess()) {
+      q = p.before;
+      forward_kinematics(model, q, v, w);
+      now = best;
+    }
+    return now.excess() <= 1;
+  }
+
+  // P0 section VI-C: orientations and the first link kept.
+  void close_joints_from_root(VecRef q) {
+    for (const Cut& cut : model.cuts) {
+      if (cut.loop) continue;  // moving one body does not close it
+      const CutFrames f = cut_frames(model, w, cut);
+      const Vec3 d = f.parent.R.transpose() * (f.child.r - f.parent.r);
+      Vec3 blocked = Vec3::Zero();
+      for (int i = 0; i < cut.translations; ++i)
+        blocked += cut.axes.col(i).dot(d) * cut.axes.col(i);
+      const Body& child = model.bodies[cut.child];
+      const int n = model.planar ? 2 : 3;
+      q.segment(child.q0, n) -= (f.parent.R * blocked).head(n);
+      forward_kinematics(model, q, v, w);
+    }
+  }
+};
+
+}  // namespace
+
+ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
+                         const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
+                         ContactFinder& finder, ProjectionWorkspace& scratch) {
+  Corrector corrector{model, v, turns, work, mass, finder, scratch};
+  Violation now = corrector.measure(q);
+  ProjectionReport report;
+  report.raw_penetration = now.penetration;
+  report.raw_joint_gap = now.joint;
+  if (kind == Projection::root_fixed) {
+    corrector.close_joints_from_root(q);
+    now = corrector.measure(q);
+    report.iterations = 1;
+  } else if (kind == Projection::mass) {
+    if (!corrector.close(q, now, report.iterations) && !corrector.heap) {
+      corrector.one_sided = true;
+      now = corrector.measure(q);
+      if (!corrector.close(q, now, report.iterations) && corrector.refused) {
+        corrector.one_sided = false;
+        corrector.may_pull = true;
+        now = corrector.measure(q);
+        (void)corrector.close(q, now, report.iterations);
+      }
+    }
+  }
+  report.penetration = now.penetration;
+  report.joint_gap = now.joint;
+  report.deepest = now.deepest;
+  return report;
+}
+
+ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
+                              const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
+                              ContactFinder& finder, ProjectionWorkspace& scratch) {
+  Corrector corrector{model, v, turns, work, mass, finder, scratch, true, false};
+  ProjectionReport report;
+  report.raw_joint_gap = report.joint_gap = corrector.measure(q).joint;
+  while (report.joint_gap > joint_target && report.iterations < max_rounds) {
+    (void)corrector.correct(q);
+    report.joint_gap = corrector.measure(q).joint;
+    ++report.iterations;
+  }
+  return report;
+}
+
+}  // namespace saltus

@@ -1,0 +1,249 @@
+// Actuators as motors of joints. With the gear g and l = g q,
+//   force = gain ctrl + b0 + b1 l + b2 dl/dt,   torque = g force
+// is a motor of kp = -g^2 b1, kd = -g^2 b2 and the constant part g (gain ctrl + b0).
+#include <fmt/format.h>
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/dynamics/algorithms.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/robots/mjcf_reader.h"
+
+namespace saltus::mjcf {
+
+namespace {
+
+using Three = std::array<double, 3>;
+
+// As the shortcuts of MJCF set it, class by class.
+struct Law {
+  std::string gain_type = "fixed", bias_type = "none", dynamics = "none";
+  Three gain{1, 0, 0}, bias{0, 0, 0};
+};
+
+void take(const Element& e, const char* attribute, Three& x) {
+  const auto given = e.numbers(attribute, 0, 1000);
+  if (!given) return;
+  std::copy_n(given->begin(), std::min<std::size_t>(3, given->size()), x.begin());
+}
+
+void take(const Element& e, const char* attribute, std::string& x) {
+  if (const auto given = e.text(attribute)) x = *given;
+}
+
+void apply(const Element& e, Law& law) {
+  const std::string kind = e.name();
+  if (kind == "general") {
+    take(e, "gaintype", law.gain_type);
+    take(e, "biastype", law.bias_type);
+    take(e, "dyntype", law.dynamics);
+    take(e, "gainprm", law.gain);
+    take(e, "biasprm", law.bias);
+  } else if (kind == "motor") {
+    law = {};
+  } else if (kind == "position") {
+    const double kp = e.number("kp").value_or(law.gain[0]);
+    law.gain = {kp, 0, 0};
+    law.bias[0] = 0;
+    law.bias[1] = -kp;
+    if (const auto kv = e.number("kv")) law.bias[2] = -*kv;
+    if (const auto ratio = e.number("dampratio")) law.bias[2] = *ratio;  // > 0: see damped
+    law.gain_type = "fixed";
+    law.bias_type = "affine";
+    if (e.number("timeconst").value_or(0) > 0) law.dynamics = "filterexact";
+  } else if (kind == "velocity") {
+    const double kv = e.number("kv").value_or(law.gain[0]);
+    law = {};
+    law.gain = {kv, 0, 0};
+    law.bias = {0, 0, -kv};
+    law.bias_type = "affine";
+  } else {
+    law.gain_type = kind;  // cylinder, muscle, adhesion, damper, ...
+  }
+}
+
+struct Sum {  // of the actuators of a joint
+  Element element;
+  double kp = 0, kd = 0, constant = 0, limit = 0;
+  int count = 0;
+};
+
+struct Actuators {
+  Reader& reader;
+  std::vector<double> controls{};  // of the first keyframe that has them
+  std::map<int, Sum> by_joint{};
+  std::vector<int> order{};                  // of joints
+  std::map<std::string, double> inertia_{};  // of joints where the file draws them
+
+  void find_controls(std::size_t count) {
+    for (const Element& e : reader.sources.contents("keyframe")) {
+      if (e.name() != "key" || !e.has("ctrl")) continue;
+      controls = *e.numbers("ctrl", count, count);
+      reader.assumed(e, "ctrl",
+                     "these controls, within ctrlrange, are the references of the motors");
+      return;
+    }
+    controls.assign(count, 0);
+  }
+
+  // What a force of the joint feels where the file draws the robot: 1 / (M^-1)_ii.
+  double inertia(const std::string& joint) {
+    if (inertia_.empty()) {
+      ModelBuilder builder;
+      for (const BodyScene& b : reader.robot.bodies) builder.body(b.name, b.inertia, b.joint);
+      const Model model = builder.build();
+      State state = make_state(model);
+      for (const JointPart& j : reader.joints) {
+        const auto c = model.coordinate_of.find(j.name);
+        if (c != model.coordinate_of.end()) state.q[model.coordinates[c->second].q_index] = j.q[0];
+      }
+      Workspace work(model);
+      forward_kinematics(model, state.q, state.v, work);
+      crba(model, work);
+      const Mat inverse = Mat(work.M).inverse();
+      for (const Coordinate& c : model.coordinates)
+        inertia_[c.name] = 1 / inverse(c.v_index, c.v_index);
+    }
+    return inertia_.at(joint);
+  }
+
+  int joint(const Styled& s) {
+    const char* attribute = s.self().has("joint") ? "joint" : "jointinparent";
+    if (!s.self().has(attribute)) {
+      reader.unused(s.self(), nullptr, "only actuators of joints are supported");
+      return -1;
+    }
+    const std::string name = *s.self().text(attribute);
+    const auto found = reader.joint_of.find(name);
+    if (found == reader.joint_of.end())
+      throw s.self().error(attribute, fmt::format("no joint is called '{}'", name));
+    const JointPart& j = reader.joints[found->second];
+    if (has_scalar_coordinates(j.kind)) return found->second;
+    reader.unused(s.self(), nullptr, fmt::format("a {} joint takes no motor", name_of(j.kind)));
+    return -1;
+  }
+
+  // False where no motor of ours can do the same.
+  bool usable(const Styled& s, const Law& law) {
+    std::string why;
+    if (law.gain_type == "affine" && (law.gain[1] != 0 || law.gain[2] != 0))
+      why = "a gain that depends on the joint is not supported";
+    else if (law.gain_type != "fixed" && law.gain_type != "affine")
+      why = fmt::format("an actuator of kind {} is not supported", law.gain_type);
+    else if (law.bias_type != "none" && law.bias_type != "affine")
+      why = fmt::format("a bias of kind {} is not supported", law.bias_type);
+    else if (law.dynamics == "integrator" || law.dynamics == "muscle" || law.dynamics == "user")
+      why = fmt::format("dynamics of kind {} are not supported", law.dynamics);
+    else if (law.bias_type == "affine" && law.bias[1] > 0)
+      why = "a servo of negative stiffness is not supported";
+    if (why.empty()) return true;
+    reader.unused(s.self(), nullptr, why);
+    return false;
+  }
+
+  // MuJoCo since 3.15: kv = 2 ratio sqrt(kp m), m the inertia that the actuator feels. (Before, m
+  // was M's diagonal.)
+  double damping(const Law& law, const std::string& joint, double gear) {
+    if (law.bias_type == "none") return 0;
+    if (law.bias[2] <= 0) return -law.bias[2];
+    if (law.gain[0] != -law.bias[1]) return -law.bias[2];
+    return 2 * law.bias[2] * std::sqrt(-law.bias[1] * inertia(joint) / (gear * gear));
+  }
+
+  [[nodiscard]] double limit(const Styled& s, double gear, const Law& law, bool servo,
+                             bool has_range, const std::vector<double>& range) {
+    double most = infinity;
+    if (reader.is_limited(s, "forcelimited", "forcerange")) {
+      const auto force = *s.pair("forcerange");
+      if (!(force[0] < force[1])) throw s.error("forcerange", "expected lower < upper");
+      most = std::abs(gear) * std::max(std::abs(force[0]), std::abs(force[1]));
+      if (force[0] != -force[1])
+        reader.assumed(*s.holder("forcerange"), "forcerange",
+                       "the limit is the same both ways: the larger one");
+    }
+    if (!has_range) return most;
+    if (servo) {
+      reader.unused(*s.holder("ctrlrange"), "ctrlrange",
+                    "bounds the reference given here; one given in a scene is not clamped");
+      return most;
+    }
+    const double offset = law.bias_type == "affine" ? law.bias[0] : 0;
+    const double low = law.gain[0] * range[0] + offset, high = law.gain[0] * range[1] + offset;
+    if (low != -high)
+      reader.assumed(*s.holder("ctrlrange"), "ctrlrange",
+                     "the limit is the same both ways: the larger one");
+    return std::min(most, std::abs(gear) * std::max(std::abs(low), std::abs(high)));
+  }
+
+  void read(const Element& e, double control) {
+    e.mark();
+    (void)e.text("name");
+    const Styled s = reader.defaults.styled(e, "");
+    Law law;
+    for (auto it = s.chain().rbegin(); it != s.chain().rend(); ++it) apply(*it, law);
+    const int index = joint(s);
+    if (index < 0 || !usable(s, law)) return;
+    const std::string& name = reader.joints[index].name;
+    const double gear = s.numbers("gear", {1, 0, 0, 0, 0, 0})[0];
+    if (gear == 0) {
+      reader.unused(e, "gear", "with gear 0 the actuator does nothing");
+      return;
+    }
+    if (law.dynamics != "none")
+      reader.unused(e, nullptr,
+                    fmt::format("its {} dynamics: the motor acts at once", law.dynamics));
+    const bool has_range = reader.is_limited(s, "ctrllimited", "ctrlrange");
+    const std::vector<double> range = has_range ? *s.pair("ctrlrange") : std::vector<double>{0, 0};
+    if (has_range && !(range[0] < range[1])) throw s.error("ctrlrange", "expected lower < upper");
+    if (has_range) control = std::clamp(control, range[0], range[1]);
+    const bool affine = law.bias_type == "affine";
+    const double kp = affine ? -law.bias[1] : 0, kv = damping(law, name, gear);
+    if (kv < 0) {
+      reader.unused(e, nullptr, "a servo of negative damping is not supported");
+      return;
+    }
+    Sum& sum = by_joint[index];
+    if (sum.count++ == 0) {
+      sum.element = e;
+      order.push_back(index);
+    }
+    sum.kp += gear * gear * kp;
+    sum.kd += gear * gear * kv;
+    sum.constant += gear * (law.gain[0] * control + (affine ? law.bias[0] : 0));
+    sum.limit += limit(s, gear, law, kp > 0 || kv > 0, has_range, range);
+  }
+
+  void add(int index) {
+    const Sum& sum = by_joint.at(index);
+    const JointPart& joint = reader.joints[index];
+    MotorScene motor;
+    motor.joints = {joint.name};
+    motor.kp = sum.kp;
+    motor.kd = sum.kd;
+    motor.limit = std::min(sum.limit, joint.force_limit);
+    if (sum.kp > 0)
+      motor.reference = Constant{sum.constant / sum.kp};
+    else if (sum.constant != 0)
+      motor.torque = Constant{sum.constant};
+    if (sum.count > 1)
+      reader.assumed(
+          sum.element, nullptr,
+          fmt::format("the {} actuators of joint '{}' are one motor", sum.count, joint.name));
+    reader.robot.motors.push_back(motor);
+    reader.robot.motor_lines.push_back({sum.element.file(), sum.element.line()});
+  }
+};
+
+}  // namespace
+
+void Reader::read_actuators() {
+  Actuators actuators{*this};
+  const std::vector<Element> all = sources.contents("actuator");
+  actuators.find_controls(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) actuators.read(all[i], actuators.controls[i]);
+  for (const int joint : actuators.order) actuators.add(joint);
+}
+
+}  // namespace saltus::mjcf

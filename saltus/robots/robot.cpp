@@ -1,0 +1,95 @@
+// Robot files: which reader, and meshes they name.
+#include "saltus/robots/robot.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+#include "saltus/geometry/mesh.h"
+#include "saltus/robots/xml.h"
+#include "saltus/scene/mesh.h"
+
+namespace saltus {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string text_of_file(const std::string& path) {
+  const auto refuse = [&](int error) {
+    return InputError(
+        fmt::format("{}: cannot read: {}", path, std::generic_category().message(error)));
+  };
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) throw refuse(EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw InputError(path + ": cannot read: expected a plain file");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw refuse(errno);
+  std::string text;
+  std::vector<char> part(1U << 16U);
+  while (in.read(part.data(), static_cast<std::streamsize>(part.size())) || in.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > XmlFile::most_bytes) break;  // XmlFile says so
+  }
+  if (in.bad()) throw refuse(EIO);
+  return text;
+}
+
+// What a name of ROS may mean below the folder, best first.
+std::vector<std::string> meanings(const std::string& file) {
+  const std::string package = "package://", plain = "file://", model = "model://";
+  for (const std::string& scheme : {package, model})
+    if (file.starts_with(scheme)) {
+      const std::string rest = file.substr(scheme.size());
+      const std::size_t slash = rest.find('/');
+      if (slash == std::string::npos) return {rest};
+      return {rest, rest.substr(slash + 1)};
+    }
+  if (file.starts_with(plain)) return {file.substr(plain.size())};
+  return {file};
+}
+
+}  // namespace
+
+bool is_robot_file(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  std::ifstream in(path, std::ios::binary);
+  char c = 0;
+  while (in.get(c)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > ' ' && byte < 0x80) return c == '<';  // behind blanks and a byte-order mark
+  }
+  return false;
+}
+
+Robot load_robot(const std::string& path, const RobotOptions& options) {
+  const fs::path folder = fs::path(path).parent_path();
+  return read_robot(text_of_file(path), path, folder.empty() ? "." : folder.string(), options);
+}
+
+Robot read_robot(const std::string& text, const std::string& name, const std::string& folder,
+                 const RobotOptions& options) {
+  const std::string kind = XmlFile(text, name).root().name();
+  if (kind == "robot") return read_urdf(text, name, folder, options);
+  if (kind == "mujoco") return read_mjcf(text, name, folder, options);
+  throw InputError(
+      fmt::format("{}: expected <robot> (URDF) or <mujoco> (MJCF), got <{}>", name, kind));
+}
+
+MeshShape mesh_shape(const std::string& folder, const std::string& file, const Vec3& scale) {
+  try {
+    for (const std::string& meaning : meanings(file))
+      if (const auto path = path_in_folder(folder, meaning))
+        return {hull_of(read_mesh(*path), scale), ""};
+  } catch (const InputError& e) { return {std::nullopt, e.what()}; }
+  return {std::nullopt, fmt::format("'{}' is not there", file)};
+}
+
+}  // namespace saltus

@@ -1,0 +1,216 @@
+// A scene: everything a run needs, as plain data, read from YAML (scene_read.cpp) and turned into
+// a model, its actuation and its start state (scene_build.cpp). Paths are those of the document.
+#pragma once
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/analysis/metrics.h"
+#include "saltus/control/sensor.h"
+#include "saltus/integrators/closure.h"
+#include "saltus/integrators/events/event_driven.h"
+#include "saltus/integrators/moreau/moreau.h"
+#include "saltus/model/snake.h"
+#include "saltus/model/worm.h"
+#include "saltus/scene/document.h"
+
+namespace saltus {
+
+// What comes from a robot file says from where: `source` is "a1.urdf:12", empty in the scene's own.
+struct ShapeScene {
+  std::string name, body = "world";
+  SE3 frame;
+  Shape shape = Sphere{};
+  std::string source = {};
+  Surface surface = {};
+};
+
+struct VisualScene {  // what is only seen
+  ShapeScene shape;
+  std::optional<Vec4> colour;  // red, green, blue, opacity: 0..1; none: the viewer chooses
+};
+
+struct BodyScene {
+  std::string name;
+  RigidInertia inertia;
+  JointSpec joint;
+  std::optional<Signal> prescribed;  // of the joint's only coordinate
+  std::vector<ShapeScene> shapes;
+  std::string source = {};
+};
+
+struct LoopScene {
+  std::string child;
+  JointSpec joint;
+  std::optional<Signal> prescribed;
+  std::string source = {};
+};
+
+struct ContactScene {
+  std::vector<std::string> between;  // two patterns of shape names; * matches any text
+  ContactLaw law;
+  std::string source = {};
+};
+
+struct ExclusionScene {
+  std::vector<std::string> bodies;  // patterns: of these none touches another
+  std::string source = {};
+};
+
+struct SupportScene {
+  std::vector<std::string> bodies;  // patterns
+  double mu1 = 0, mu2 = 0, mu_back = -1;
+  SlipRule rule = SlipRule::normal_cone;
+  double dynamic = 1;
+  double load = -1;  // [N]; negative: the body's weight
+};
+
+// What a motor is made of (Motor), besides its limit.
+struct DriveScene {
+  double gear = 1;
+  double rotor = 0;  // inertia before the gear [kg m^2] or [kg]
+  double lower = -infinity, upper = infinity;
+  std::vector<double> speeds, torques;
+  double lag = 0;       // [s]
+  double backlash = 0;  // [rad] or [m]
+};
+
+struct MotorScene {
+  std::vector<std::string> joints;  // patterns of coordinate names, in the model's order
+  double kp = 0, kd = 0;
+  std::optional<Signal> reference;
+  std::optional<SerpenoidGait> gait;  // along the joints
+  std::optional<Signal> torque;
+  double limit = infinity;
+  Servo servo = Servo::position;
+  DriveScene drive;
+  std::string source = {};
+};
+
+struct SensorScene {
+  Sensor sensor;                    // but its joints, body and shape
+  std::vector<std::string> joints;  // patterns of coordinate names, in the model's order
+  std::string body, shape;
+};
+
+struct LocomotionScene {
+  Locomotion locomotion;  // but the robot and its measures
+  std::string trunk;
+  std::vector<std::string> feet;
+  double friction = -1, limit = infinity, measured_from = -1;
+  std::string path;
+};
+
+struct PushScene {
+  Push push;  // but its body
+  std::string body, path;
+};
+
+struct SpringScene {
+  Spring spring;                     // named by the scene, or spring1 ... in its order
+  std::vector<std::string> between;  // bodies, or world
+  std::optional<Signal> length;
+};
+struct DragScene {
+  Drag drag;
+  std::string body;
+};
+struct GapScene {
+  GapContact contact;
+  std::vector<std::string> joints;  // of the terms
+};
+struct RunnerScene {
+  Runner runner;
+  std::string body;
+  std::optional<Signal> steering;
+};
+
+struct WormScene {
+  WormSpec spec;
+  std::vector<Signal> lengths;   // of the springs; empty: constant
+  std::vector<Signal> steering;  // of the masses; empty: 0
+};
+
+struct InitialScene {
+  std::vector<double> q, v;  // of one joint; empty: zero
+};
+
+struct SnakeScene {
+  SnakeSpec spec;
+  double kp = 0, kd = 0, limit = infinity;
+  DriveScene drive;
+  SerpenoidGait gait;
+};
+
+struct OutputScene {
+  double interval = 0.01;   // between frames [s]
+  double checkpoint = 1.0;  // between checkpoints [s]
+  int impacts = 1000;       // of the first so many the states before and after
+  bool modes = false;       // changes of mode of time stepping; event-driven runs always have them
+};
+
+struct Scene {
+  std::shared_ptr<const Document> document;
+  std::string title, description;
+  Vec3 gravity{0, 0, -9.81};
+  bool planar = false;
+  CoordinateSet coordinates = CoordinateSet::as_marked;
+  std::optional<SnakeScene> snake;
+  std::optional<WormScene> worm;
+  std::vector<BodyScene> bodies;
+  std::vector<LoopScene> loops;
+  std::vector<ShapeScene> obstacles;
+  std::vector<ContactScene> contacts;  // of those that name two shapes, the first holds
+  std::vector<ExclusionScene> exclusions;
+  std::vector<VisualScene> visuals;
+  std::vector<SupportScene> supports;
+  std::vector<SpringScene> springs;
+  std::vector<DragScene> drags;
+  std::vector<GapScene> gaps;
+  std::vector<RunnerScene> runners;
+  std::vector<MotorScene> motors;
+  std::vector<SensorScene> sensors;
+  std::optional<LocomotionScene> locomotion;
+  std::vector<PushScene> pushes;
+  std::map<std::string, InitialScene> initial;  // by joint name
+  std::vector<Probe> probes;
+  std::vector<Metric> metrics;
+  MoreauMidpoint integrator;          // time.step is its dt; event-driven: where it lands
+  std::optional<EventDriven> events;  // instead of time stepping
+  bool rk4_projection = false;        // instead of time stepping
+  double end = 1;                     // [s]
+  OutputScene output;
+  bool allow_unconverged = false;
+  bool robots = false;  // parts of robot files are among the above
+};
+
+[[nodiscard]] std::string_view integrator_name(const Scene& scene);
+
+// Throws InputError with file, line and path.
+[[nodiscard]] Scene read_scene(const Document& document);
+[[nodiscard]] Scene read_scene(Document document, const std::vector<std::string>& overrides);
+[[nodiscard]] Scene load_scene(const std::string& path, const std::vector<std::string>& overrides);
+[[nodiscard]] nlohmann::ordered_json scene_schema();
+// The scene as YAML that needs no other file: robots are written out. Read again it gives the same
+// scene to the last bit.
+[[nodiscard]] std::string complete_text(const Scene& scene);
+
+struct System {
+  Model model;
+  Actuation actuation;
+  std::vector<Sensor> sensors;
+  State start;
+  ClosureReport closure;  // of the loops at the start
+};
+[[nodiscard]] System build_system(const Scene& scene);
+// Finds the robot at its start q and gives the actuation its controller. Throws InputError with the
+// path.
+void build_locomotion(const LocomotionScene& scene, const Model& model, VecIn q,
+                      Actuation& actuation);
+// The sensors of a scene on its model. Throws InputError with the path.
+[[nodiscard]] std::vector<Sensor> build_sensors(const Scene& scene, const Model& model);
+
+}  // namespace saltus

@@ -1,0 +1,558 @@
+// From a scene to a model, its actuation and its start state.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "saltus/contact/elements.h"
+#include "saltus/contact/surface.h"
+#include "saltus/dynamics/coordinates.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
+#include "saltus/model/layout.h"
+#include "saltus/scene/scene.h"
+
+namespace saltus {
+
+namespace {
+
+struct SystemBuilder {
+  const Scene& scene;
+  ModelBuilder builder{};
+  System system{};
+
+  [[nodiscard]] InputError error(const std::string& path, const std::string& message) const {
+    return scene.document->error(path, message);
+  }
+
+  [[nodiscard]] static InputError of_robot(const BodyScene& body, const std::string& message) {
+    return InputError(fmt::format("{}: body '{}': {}", body.source, body.name, message));
+  }
+
+  // The builder counts a snake's or a worm's parts among the bodies, springs, drags and runners;
+  // the document does not.
+  [[nodiscard]] InputError located(const InputError& e) const {
+    const char* const animal = scene.worm ? "worm" : "snake";
+    const struct {
+      const char* list;
+      std::size_t own;
+    } lists[] = {{"bodies", own.bodies},
+                 {"springs", own.springs},
+                 {"drags", own.drags},
+                 {"runners", own.runners}};
+    for (const auto& l : lists) {
+      const std::string start = std::string(l.list) + "[";
+      if (!e.path().starts_with(start)) continue;
+      std::size_t length = 0;
+      const std::size_t index = std::stoul(e.path().substr(start.size()), &length);
+      if (index < l.own) return error(animal, e.message());
+      if (l.list == lists[0].list && !scene.bodies[index - l.own].source.empty())
+        return of_robot(scene.bodies[index - l.own], e.message());
+      return error(
+          fmt::format("{}{}{}", start, index - l.own, e.path().substr(start.size() + length)),
+          e.message());
+    }
+    if (e.path().starts_with("worm")) return error(e.path(), e.message());
+    if (e.path().starts_with("contacts[")) return error(e.path(), e.message());
+    if (e.path().rfind("loops[", 0) == 0) {
+      const LoopScene& l = scene.loops[std::stoul(e.path().substr(6))];
+      if (l.source.empty()) return error(e.path(), e.message());
+      return InputError(fmt::format("{}: loop '{}': {}", l.source, l.joint.name, e.message()));
+    }
+    if (e.path().starts_with("integrator")) return error(e.path(), e.message());
+    if (e.path().starts_with("gaps[")) return error(e.path(), e.message());
+    if (!e.path().empty()) return error("", e.path() + ": " + e.message());
+    return error("", e.what());
+  }
+
+  struct NamedShape {
+    std::string name, body;
+  };
+  std::vector<NamedShape> shapes{};
+  std::unordered_set<std::string> shape_names{};
+  std::vector<WormJoint> worm{};  // its bodies
+  struct Parts {
+    std::size_t bodies = 0, springs = 0, drags = 0, runners = 0;
+  } own{};  // of the snake or the worm
+
+  void add_shape(const ShapeScene& s, const std::string& path) {
+    if (!shape_names.insert(s.name).second)
+      throw error(s.source.empty() ? path + ".name" : "robots",
+                  fmt::format("{}{}the shape name '{}' is taken", s.source,
+                              s.source.empty() ? "" : ": ", s.name));
+    builder.shape(s.name, s.body, s.frame, s.shape, s.surface);
+    shapes.push_back({s.name, s.body});
+  }
+
+  std::unordered_map<std::string, std::size_t> body_of{};  // by name, in scene.bodies
+
+  void add_bodies() {
+    builder
+        .planar(scene.planar || scene.snake.has_value() || (scene.worm && scene.worm->spec.planar))
+        .gravity(scene.gravity)
+        .coordinates(scene.coordinates);
+    if (scene.snake) {
+      SnakeSpec spec = scene.snake->spec;
+      spec.gravity = scene.gravity.norm();
+      own.bodies = static_cast<std::size_t>(spec.links);  // before: an error is theirs
+      add_snake(builder, spec);
+      for (int i = 1; i <= spec.links; ++i) {
+        const std::string name = fmt::format("link{}", i);
+        shape_names.insert(name);
+        shapes.push_back({name, name});
+      }
+    }
+    if (scene.worm) {
+      const WormSpec& spec = scene.worm->spec;
+      worm = worm_joints(spec);
+      own.bodies = worm.size();
+      own.springs = spec.springs.size();
+      for (std::size_t i = 0; i < spec.masses.size(); ++i) {
+        own.drags += spec.masses[i].drag > 0;
+        own.runners += worm_runner(spec, static_cast<int>(i)) >= 0;
+      }
+      add_worm(builder, spec);
+    }
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
+      const BodyScene& b = scene.bodies[i];
+      builder.body(b.name, b.inertia, b.joint);
+      body_of.emplace(b.name, i);
+      for (std::size_t k = 0; k < b.shapes.size(); ++k)
+        add_shape(b.shapes[k], fmt::format("bodies[{}].shapes[{}]", i, k));
+    }
+    for (const LoopScene& l : scene.loops) builder.loop(l.child, l.joint);
+    for (std::size_t i = 0; i < scene.obstacles.size(); ++i)
+      add_shape(scene.obstacles[i], fmt::format("obstacles[{}]", i));
+  }
+
+  // Bodies joined directly do not touch each other.
+  void exclude_neighbours() {
+    for (const BodyScene& body : scene.bodies)
+      if (body.joint.parent != "world") builder.exclude(body.name, body.joint.parent);
+    for (const LoopScene& l : scene.loops)
+      if (l.child != "world" && l.joint.parent != "world") builder.exclude(l.child, l.joint.parent);
+    if (scene.snake)
+      for (int i = 1; i < scene.snake->spec.links; ++i)
+        builder.exclude(fmt::format("link{}", i), fmt::format("link{}", i + 1));
+  }
+
+  void add_exclusions() {
+    std::vector<std::string> names;
+    for (const BodyScene& b : scene.bodies) names.push_back(b.name);
+    for (int i = 1; scene.snake && i <= scene.snake->spec.links; ++i)
+      names.push_back(fmt::format("link{}", i));
+    for (std::size_t i = 0; i < scene.exclusions.size(); ++i) {
+      const ExclusionScene& e = scene.exclusions[i];
+      std::vector<std::string> all;
+      for (const std::string& name : names)
+        if (std::any_of(e.bodies.begin(), e.bodies.end(),
+                        [&](const std::string& pattern) { return matches(pattern, name); }))
+          all.push_back(name);
+      if (all.size() < 2)
+        throw error(fmt::format("exclusions[{}].bodies", i),
+                    fmt::format("no two bodies match {}", fmt::join(e.bodies, ", ")));
+      for (std::size_t a = 0; a < all.size(); ++a)
+        for (std::size_t b = a + 1; b < all.size(); ++b) builder.exclude(all[a], all[b]);
+    }
+  }
+
+  void add_contacts() {
+    exclude_neighbours();
+    add_exclusions();
+    for (std::size_t i = 0; i < scene.contacts.size(); ++i) {
+      const ContactScene& c = scene.contacts[i];
+      std::vector<std::string> side[2];
+      std::set<std::string> bodies[2];
+      for (const NamedShape& s : shapes)
+        for (int k = 0; k < 2; ++k)
+          if (matches(c.between[k], s.name)) {
+            side[k].push_back(s.name);
+            bodies[k].insert(s.body);
+          }
+      // Two sides that both lie on one and the same body have nothing to touch.
+      const bool any = !bodies[0].empty() && !bodies[1].empty() &&
+                       (bodies[0].size() > 1 || bodies[1].size() > 1 || bodies[0] != bodies[1]);
+      if (!any && !c.source.empty()) continue;  // a law of a file whose meshes are absent, say
+      if (!any)
+        throw error(fmt::format("contacts[{}].between", i),
+                    fmt::format("no two shapes match '{}' and '{}'", c.between[0], c.between[1]));
+      try {
+        builder.contact(side[0], side[1], c.law);
+      } catch (const InputError& e) { throw error(fmt::format("contacts[{}]", i), e.message()); }
+    }
+  }
+
+  void add_supports() {
+    for (std::size_t i = 0; i < scene.supports.size(); ++i) {
+      const SupportScene& s = scene.supports[i];
+      bool any = false;
+      for (const BodyScene& b : scene.bodies)
+        for (const std::string& pattern : s.bodies) {
+          if (!matches(pattern, b.name)) continue;
+          any = true;
+          SupportFriction f;
+          f.name = b.name;
+          f.point = b.inertia.com;
+          f.mu1 = s.mu1;
+          f.mu2 = s.mu2;
+          f.mu_back = s.mu_back;
+          f.rule = s.rule;
+          f.dynamic = s.dynamic;
+          f.load = s.load >= 0 ? s.load : b.inertia.mass * scene.gravity.norm();
+          builder.support(f, b.name);
+          break;
+        }
+      if (!any)
+        throw error(fmt::format("supports[{}].bodies", i),
+                    fmt::format("no body matches {}", fmt::join(s.bodies, ", ")));
+    }
+  }
+
+  std::vector<char> driven{};  // coordinates that have a motor
+
+  void add_elements() {
+    for (const SpringScene& s : scene.springs) builder.spring(s.spring, s.between[0], s.between[1]);
+    for (const DragScene& d : scene.drags) builder.drag(d.drag, d.body);
+    for (const RunnerScene& r : scene.runners) builder.runner(r.runner, r.body);
+    for (const GapScene& g : scene.gaps) builder.gap_contact(g.contact, g.joints);
+  }
+
+  // Signals of springs and runners, in the model's order.
+  void add_element_signals() {
+    Actuation& a = system.actuation;
+    if (scene.worm) {
+      const WormScene& w = *scene.worm;
+      for (std::size_t i = 0; i < w.lengths.size(); ++i)
+        a.lengths.push_back({static_cast<int>(i), w.lengths[i]});
+      for (std::size_t i = 0; i < w.steering.size(); ++i)
+        if (const int r = worm_runner(w.spec, static_cast<int>(i)); r >= 0)
+          a.steering.push_back({r, w.steering[i]});
+    }
+    for (std::size_t i = 0; i < scene.springs.size(); ++i)
+      if (scene.springs[i].length)
+        a.lengths.push_back({static_cast<int>(own.springs + i), *scene.springs[i].length});
+    for (std::size_t i = 0; i < scene.runners.size(); ++i)
+      if (scene.runners[i].steering)
+        a.steering.push_back({static_cast<int>(own.runners + i), *scene.runners[i].steering});
+  }
+
+  // A start that breaks a velocity constraint would be an impact that nobody asked for.
+  void check_runners() const {
+    const Model& model = system.model;
+    Workspace work(model);
+    forward_kinematics(model, system.start.q, system.start.v, work);
+    for (std::size_t i = 0; i < model.runners.size(); ++i) {
+      const Runner& r = model.runners[i];
+      const RunnerRows rows = runner_rows(
+          model, work, r, steering_angle(system.actuation, static_cast<int>(i), system.start.t));
+      const Vec3 v = point_velocity(work, r.body, work.X[r.body] * r.point);
+      const double along = rows.along.head<3>().dot(v), across = rows.across.head<3>().dot(v);
+      const double slack = 1e-9 * (1 + v.norm());
+      const std::string path =
+          i >= own.runners ? fmt::format("runners[{}]", i - own.runners)
+                           : (scene.worm->spec.velocities.empty() ? "initial" : "worm.velocities");
+      if (r.scales && along < -slack)
+        throw error(path, fmt::format("the scales of runner '{}' allow no backward motion, it "
+                                      "starts at {:.6g} m/s",
+                                      r.name, along));
+      if (r.edge && std::abs(across) > slack)
+        throw error(path, fmt::format("the edge of runner '{}' allows no side slip, it starts with "
+                                      "{:.6g} m/s",
+                                      r.name, across));
+    }
+  }
+
+  // What the motor is made of; its rotor is inertia of the joint.
+  void fit_drive(const MotorScene& s, Motor& m) {
+    const DriveScene& d = s.drive;
+    m.servo = s.servo;
+    m.gear = d.gear;
+    m.lower = d.lower;
+    m.upper = d.upper;
+    m.speeds = d.speeds;
+    m.torques = d.torques;
+    m.lag = d.lag;
+    m.backlash = d.backlash;
+    if (d.rotor > 0) add_armature(system.model, m.coordinate, d.gear * d.gear * d.rotor);
+  }
+
+  void add_motor(const MotorScene& s, const std::string& path) {
+    int i = 0;
+    driven.resize(system.model.coordinates.size(), 0);
+    for (std::size_t c = 0; c < system.model.coordinates.size(); ++c)
+      for (const std::string& pattern : s.joints) {
+        if (!matches(pattern, system.model.coordinates[c].name)) continue;
+        ++i;
+        Motor m;
+        m.coordinate = CoordinateIndex(static_cast<int>(c));
+        m.kp = s.kp;
+        m.kd = s.kd;
+        m.limit = s.limit;
+        if (s.reference) m.reference = *s.reference;
+        if (s.gait) m.reference = serpenoid(*s.gait, i);
+        if (s.torque) m.torque = *s.torque;
+        const std::string& name = system.model.coordinates[c].name;
+        if (driven[c]++)
+          throw motor_error(s, path, fmt::format("joint '{}' has a motor already", name));
+        fit_drive(s, m);
+        if (const char* fault = fault_of(m))
+          throw motor_error(s, path, fmt::format("the motor of '{}': {}", name, fault));
+        system.actuation.motors.push_back(m);
+        break;
+      }
+    if (i == 0)
+      throw motor_error(s, path + ".joints",
+                        fmt::format("no joint matches {}", fmt::join(s.joints, ", ")));
+  }
+
+  [[nodiscard]] InputError motor_error(const MotorScene& motor, const std::string& path,
+                                       const std::string& message) const {
+    if (motor.source.empty()) return error(path, message);
+    return error("robots", fmt::format("{}: motor: {}", motor.source, message));
+  }
+
+  void add_actuation() {
+    if (scene.snake && (scene.snake->kp > 0 || scene.snake->kd > 0)) {
+      MotorScene m;
+      m.joints = {"joint*"};
+      m.kp = scene.snake->kp;
+      m.kd = scene.snake->kd;
+      m.limit = scene.snake->limit;
+      m.drive = scene.snake->drive;
+      m.gait = scene.snake->gait;
+      add_motor(m, "snake.motor");
+    }
+    for (std::size_t i = 0; i < scene.motors.size(); ++i)
+      add_motor(scene.motors[i], fmt::format("motors[{}]", i));
+    for (const BodyScene& b : scene.bodies)
+      if (b.prescribed) {
+        const std::string& name = b.joint.name.empty() ? b.name : b.joint.name;
+        system.actuation.prescribed.push_back({system.model.coordinate(name), *b.prescribed});
+      }
+    for (const LoopScene& l : scene.loops)
+      if (l.prescribed)
+        system.actuation.prescribed.push_back(
+            {system.model.coordinate(l.joint.name), *l.prescribed});
+    add_element_signals();
+    check(system.model, system.actuation);
+  }
+
+  [[nodiscard]] std::string joint_name(const std::string& body) const {
+    if (const auto found = body_of.find(body); found != body_of.end()) {
+      const std::string& name = scene.bodies[found->second].joint.name;
+      return name.empty() ? body : name;
+    }
+    for (const WormJoint& j : worm)
+      if (j.body == body) return j.joint;
+    if (scene.snake && body == "link1") return "root";
+    if (scene.snake) return fmt::format("joint{}", std::stoi(body.substr(4)) - 1);
+    return body;
+  }
+
+  // q or v of a joint as the scene gives them, normalised.
+  static void fill(const std::vector<double>& given, Vec& values) {
+    for (Eigen::Index i = 0; i < values.size(); ++i) values[i] = given[i];
+  }
+
+  void add_start() {
+    const Model& model = system.model;
+    Posture posture = zero_posture(model);
+    if (scene.snake) {
+      const SnakePose pose =
+          serpenoid_pose(scene.snake->spec, scene.snake->gait.amplitude, scene.snake->gait.delta);
+      for (int i = 0; i < model.body_count(); ++i) {
+        int link = 0;
+        if (std::sscanf(model.bodies[i].name.c_str(), "link%d", &link) != 1) continue;
+        if (link == 1)
+          posture.q[i] << pose.x, pose.y, pose.theta;
+        else
+          posture.q[i][0] = pose.phi[link - 2];
+      }
+    }
+    for (const WormJoint& j : worm) {
+      const int i = model.body(j.body);
+      fill(j.q, posture.q[i]);
+      fill(j.v, posture.v[i]);
+    }
+    std::set<std::string> used;
+    for (int i = 0; i < model.body_count(); ++i) {
+      const std::string name = joint_name(model.bodies[i].name);
+      const auto found = scene.initial.find(name);
+      if (found == scene.initial.end()) continue;
+      used.insert(name);
+      const std::string path = "initial." + name;
+      const Joint& joint = own_joint(model, BodyIndex(i));
+      const auto put = [&](const std::vector<double>& given, Vec& values, const char* key) {
+        if (given.empty()) return;
+        if (static_cast<Eigen::Index>(given.size()) != values.size())
+          throw error(path + "." + key, fmt::format("expected {} numbers for a {} joint, got {}",
+                                                    values.size(), name_of(joint), given.size()));
+        fill(given, values);
+      };
+      put(found->second.q, posture.q[i], "q");
+      put(found->second.v, posture.v[i], "v");
+      const int first = std::holds_alternative<Spherical>(joint)  ? 0
+                        : std::holds_alternative<Floating>(joint) ? 3
+                                                                  : -1;
+      if (first >= 0) {
+        auto quaternion = posture.q[i].segment<4>(first);
+        if (std::abs(quaternion.norm() - 1) > 1e-3)
+          throw error(path + ".q", "expected a unit quaternion w, x, y, z");
+        quaternion.normalize();
+      }
+    }
+    for (const auto& [name, unused] : scene.initial) {
+      for (const LoopScene& l : scene.loops)
+        if (l.joint.name == name)
+          throw error("initial." + name, "the start of a loop follows from the bodies' joints");
+      if (!used.contains(name))
+        throw error("initial." + name, fmt::format("no joint is called '{}'", name));
+    }
+    // Prescribed joints start on their motion, whatever their coordinates.
+    for (const Prescribed& p : system.actuation.prescribed) {
+      const Coordinate& c = model.coordinates[p.coordinate];
+      if (model.of_loop(c)) continue;  // close_loops
+      posture.q[c.body][c.component] = value(p.r, 0);
+      posture.v[c.body][c.component] = rate(p.r, 0);
+    }
+    system.start = make_state(model);
+    set_posture(model, posture, system.start);
+  }
+
+  // Coordinates that the scene gives stay as they are, as far as the loops allow.
+  [[nodiscard]] std::vector<CoordinateWish> wishes() const {
+    const Model& model = system.model;
+    std::vector<CoordinateWish> all;
+    for (const Prescribed& p : system.actuation.prescribed)
+      all.push_back({p.coordinate, value(p.r, 0), rate(p.r, 0), true, true});
+    Workspace work(model);
+    forward_kinematics(model, system.start.q, system.start.v, work);
+    for (std::size_t i = 0; i < model.coordinates.size(); ++i) {
+      const Coordinate& c = model.coordinates[i];
+      const CoordinateIndex index(static_cast<int>(i));
+      if (model.of_loop(c) || c.dof.prescribed) continue;
+      const auto given = scene.initial.find(joint_name(model.bodies[c.body].name));
+      if (given == scene.initial.end()) continue;
+      all.push_back({index,
+                     coordinate_value(model, work, system.start.q, system.start.turns, index),
+                     coordinate_rate(model, work, system.start.v, index), !given->second.q.empty(),
+                     !given->second.v.empty()});
+    }
+    return all;
+  }
+
+  // The controller and the pushes act in time steps.
+  void add_control() {
+    if (!scene.locomotion && scene.pushes.empty()) return;
+    const std::string key = scene.locomotion ? "locomotion" : "pushes";
+    if (scene.events || scene.rk4_projection)
+      throw error(key, fmt::format("expected time stepping (integrator moreau), got {}",
+                                   integrator_name(scene)));
+    for (const PushScene& p : scene.pushes) {
+      Push push = p.push;
+      const auto body = system.model.body_of.find(p.body);
+      if (body == system.model.body_of.end())
+        throw error(p.path + ".body", fmt::format("no body is called '{}'", p.body));
+      push.body = BodyIndex(body->second);
+      system.actuation.pushes.push_back(push);
+    }
+    if (!scene.locomotion) return;
+    try {
+      build_locomotion(*scene.locomotion, system.model, system.start.q, system.actuation);
+    } catch (const InputError& e) { throw error(e.path(), e.message()); }
+  }
+
+  // A start that leaves a loop open by little is assembled; by much, it is a mistake.
+  void close_loops() {
+    const Model& model = system.model;
+    if (!model.has_loops) return;
+    system.closure = measure_loops(model, system.start);
+    const auto path = [&](int cut) {
+      for (std::size_t i = 0; i < scene.loops.size(); ++i)
+        if (scene.loops[i].joint.name == model.cuts[cut].name) return fmt::format("loops[{}]", i);
+      return std::string("loops");
+    };
+    constexpr double allowed = 1e-2;  // of the length scale
+    if (system.closure.gap > allowed * model.length_scale)
+      throw error(path(system.closure.loop),
+                  fmt::format("the start leaves loop '{}' open by {:.3g} m (rotations times {:.3g} "
+                              "m); up to {:.3g} m would be closed",
+                              model.cuts[system.closure.loop].name, system.closure.gap,
+                              model.length_scale, allowed * model.length_scale));
+    const std::vector<CoordinateWish> all = wishes();
+    system.closure = close_start(model, all, system.start);
+    if (!(system.closure.gap_left < 1e-10))
+      throw error(path(system.closure.loop),
+                  fmt::format("loop '{}' cannot be closed near the start: {:.3g} m stay open",
+                              model.cuts[system.closure.loop].name, system.closure.gap_left));
+    refuse_inconsistent_rates(all);
+  }
+
+  void refuse_inconsistent_rates(const std::vector<CoordinateWish>& all) const {
+    double fastest = 0;
+    for (const CoordinateWish& w : all)
+      if (w.with_rate) fastest = std::max(fastest, std::abs(w.rate));
+    if (system.closure.missed < 0 || system.closure.largest_miss <= 1e-2 * fastest) return;
+    const CoordinateWish& missed = all[system.closure.missed];
+    const Model& model = system.model;
+    Workspace work(model);
+    forward_kinematics(model, system.start.q, system.start.v, work);
+    throw error("initial",
+                fmt::format("the loops do not allow joint '{}' a rate of {:.6g} with the others "
+                            "given; {:.6g} would be possible",
+                            model.coordinates[missed.coordinate].name, missed.rate,
+                            coordinate_rate(model, work, system.start.v, missed.coordinate)));
+  }
+
+  // A massless chain or a point mass on a hinge has no motion: say so now, not in the first step.
+  void check_mass() const {
+    Workspace work(system.model);
+    forward_kinematics(system.model, system.start.q, system.start.v, work);
+    Forest mass;
+    mass.resize(forest_shape(system.model));
+    load_mass(system.model, work, Vec::Zero(system.model.nv), mass);
+    if (mass.factor()) return;
+    const std::string& name = system.model.bodies[system.model.v_body[mass.culprit()]].name;
+    const auto found = body_of.find(name);
+    if (found != body_of.end() && !scene.bodies[found->second].source.empty())
+      throw of_robot(scene.bodies[found->second], "nothing with inertia moves with its joint");
+    throw error("bodies", fmt::format("nothing with inertia moves with the joint of '{}'", name));
+  }
+
+  System build() {
+    try {
+      add_bodies();
+      add_contacts();
+      add_supports();
+      add_elements();
+      system.model = builder.build();
+      check_impact_law(scene.integrator.impact, system.model, "integrator.impact");
+      if (const ContactShape* s = scene.events ? first_surface(system.model) : nullptr)
+        throw error("integrator",
+                    fmt::format("expected time stepping: event-driven knows no friction map and no "
+                                "surface_velocity, shape '{}' has one",
+                                s->name));
+      add_actuation();
+      system.sensors = build_sensors(scene, system.model);
+    } catch (const InputError& e) {
+      if (e.path().empty() && std::string(e.what()).rfind(scene.document->name(), 0) == 0) throw;
+      if (e.path().empty() && std::string(e.what()).rfind("--set", 0) == 0) throw;
+      throw located(e);
+    }
+    add_start();
+    check_mass();
+    close_loops();
+    check_runners();
+    add_control();
+    return system;
+  }
+};
+
+}  // namespace
+
+System build_system(const Scene& scene) { return SystemBuilder{scene}.build(); }
+
+}  // namespace saltus

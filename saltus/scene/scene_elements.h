@@ -1,0 +1,46 @@
+// Readers of the elements of a scene; see scene_read.cpp for the whole.
+#pragma once
+#include "saltus/scene/fields.h"
+#include "saltus/scene/robot_use.h"
+#include "saltus/scene/scene.h"
+
+namespace saltus {
+
+void read_frame(Fields& f, const char* key, SE3& frame, const char* about);
+void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, const char* about);
+[[nodiscard]] Signal read_signal_here(Fields& f);  // this node is the signal
+void read_body(Fields& f, BodyScene& body);
+void read_loop(Fields& f, LoopScene& loop);
+void read_shape(Fields& f, ShapeScene& shape);
+// Of half-spaces and height fields; of all shapes.
+void read_friction_map(Fields& f, Surface& surface);
+[[nodiscard]] HeightField read_height_field(Fields& f);
+[[nodiscard]] ConvexHull read_mesh_shape(Fields& f);
+void read_contact(Fields& f, ContactScene& contact);
+void read_support(Fields& f, SupportScene& support);
+void read_motor(Fields& f, MotorScene& motor);
+void read_sensor(Fields& f, SensorScene& sensor);
+void read_locomotion(Fields& f, LocomotionScene& locomotion);
+void read_push(Fields& f, PushScene& push);
+void read_drive(Fields& f, DriveScene& drive);
+void read_gait(Fields& f, SerpenoidGait& gait);
+void read_snake(Fields& f, SnakeScene& snake);
+void read_spring(Fields& f, SpringScene& spring);
+void read_drag(Fields& f, DragScene& drag);
+void read_gap(Fields& f, GapScene& gap);
+void read_runner(Fields& f, RunnerScene& runner);
+void read_worm(Fields& f, WormScene& worm);
+// Final positions and velocities of a worm's masses, under names that are free.
+void add_worm_metrics(Scene& scene);
+void read_metric(Fields& f, Metric& metric);
+[[nodiscard]] Scene bare_scene(const Document& document);  // read as it is; may have no bodies
+// Friction coefficients: one, two, or forward, backward and lateral; and the slip rule.
+struct FrictionScene {
+  double mu1 = 0, mu2 = 0, back = -1;
+  SlipRule rule = SlipRule::normal_cone;
+  double dynamic = 1;  // <- read_dynamic_friction
+};
+void read_dynamic_friction(Fields& f, FrictionScene& friction);
+void read_friction(Fields& f, FrictionScene& friction, const char* about);
+
+}  // namespace saltus
