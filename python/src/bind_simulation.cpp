@@ -34,7 +34,7 @@ struct Simulation {
     require_model(*model, s.model, "state");
     check(*model, actuation->actuation);
     check_state(*model, start);
-    check_impact_law(options.impact, *model, "impact");
+    check_options(options, *model, "");
     state_object = nb::cast(std::move(s));
     state = nb::cast<StateHandle*>(state_object);
     work_object = nb::cast(StepWorkspaceHandle(model));
@@ -67,7 +67,6 @@ struct Simulation {
       check_state(*model, to->state);
     }
     state->state = to ? to->state : start;
-    work->step->energy_known = false;
     work->work->filled = {};
     work->contacts = false;
     read_start();
@@ -193,7 +192,7 @@ void bind_simulation(nb::module_& m) {
           "options", [](const Simulation& s) { return s.options; },
           [](Simulation& s, const MoreauMidpoint& o) {
             require_free(s.state->busy, "simulation");
-            check_impact_law(o.impact, *s.model, "impact");
+            check_options(o, *s.model, "");
             s.options = o;
           },
           "MoreauMidpoint")

@@ -18,7 +18,8 @@ ProxOptions& prox_of(Solver& solver) {
 MoreauMidpoint make_options(double dt, const std::string& solver, double tolerance,
                             int max_iterations, double alpha, const std::string& on,
                             const std::string& bilaterals, const ImpactArgument& impact,
-                            const std::string& motors, const std::string& projection) {
+                            const std::string& motors, const std::string& projection,
+                            const std::string& storage) {
   MoreauMidpoint o;
   require_positive(dt, "dt");
   o.dt = dt;
@@ -43,6 +44,7 @@ MoreauMidpoint make_options(double dt, const std::string& solver, double toleran
       static_cast<MotorScheme>(choice("motors", motors, {"implicit", "implicit-end", "explicit"}));
   o.projection =
       static_cast<Projection>(choice("projection", projection, {"mass", "root-fixed", "none"}));
+  o.storage = static_cast<Storage>(choice("storage", storage, {"auto", "forest", "paths"}));
   return o;
 }
 
@@ -54,20 +56,21 @@ void bind_step(nb::module_& m) {
           "__init__",
           [](MoreauMidpoint* self, double dt, const std::string& solver, double tolerance,
              int max_iterations, double alpha, const std::string& on, const std::string& bilaterals,
-             const ImpactArgument& impact, const std::string& motors,
-             const std::string& projection) {
-            new (self) MoreauMidpoint(make_options(dt, solver, tolerance, max_iterations, alpha, on,
-                                                   bilaterals, impact, motors, projection));
+             const ImpactArgument& impact, const std::string& motors, const std::string& projection,
+             const std::string& storage) {
+            new (self)
+                MoreauMidpoint(make_options(dt, solver, tolerance, max_iterations, alpha, on,
+                                            bilaterals, impact, motors, projection, storage));
           },
           "dt"_a = 1e-3, nb::kw_only(), "solver"_a = "auto", "tolerance"_a = 1e-10,
           "max_iterations"_a = 10000, "alpha"_a = 1.0, "on"_a = "delassus",
           "bilaterals"_a = "direct", "impact"_a = "capped", "motors"_a = "implicit",
-          "projection"_a = "mass",
+          "projection"_a = "mass", "storage"_a = "auto",
           "dt [s]; solver: auto, sor, jor, newton; tolerance [m/s]; on: delassus, velocity; "
           "bilaterals: direct, "
           "prox; impact: capped, newton, moreau, poisson, chain, or an object of a law's class "
           "(ChainImpact(energetic=0.9)); motors: implicit, implicit-end, explicit; projection: "
-          "mass, root-fixed, none.")
+          "mass, root-fixed, none; storage: auto, forest, paths.")
       .def_ro("dt", &MoreauMidpoint::dt, "[s]")
       .def_prop_ro("solver", [](const MoreauMidpoint& o) { return std::string(name_of(o.solver)); })
       .def_prop_ro(
@@ -78,6 +81,9 @@ void bind_step(nb::module_& m) {
           "name of the impact law")
       .def_prop_ro(
           "impact_law", [](const MoreauMidpoint& o) { return o.impact; }, "with its options")
+      .def_prop_ro(
+          "storage", [](const MoreauMidpoint& o) { return std::string(name_of(o.storage)); },
+          "how the mechanism is kept: auto, forest or paths")
       .def("__repr__", [](const MoreauMidpoint& o) {
         return fmt::format("<MoreauMidpoint: dt = {:g} s, {} to {:g} m/s>", o.dt, name_of(o.solver),
                            options_of(o.solver).tolerance);
@@ -106,6 +112,9 @@ void bind_step(nb::module_& m) {
       .def_prop_ro("converged", [](const StepsReport& r) { return r.unconverged == 0; })
       .def_ro("residual", &StepsReport::worst_residual, "the largest [m/s]")
       .def_ro("impacts", &StepsReport::impacts, "steps in which a contact with restitution closed")
+      .def_prop_ro(
+          "storage", [](const StepsReport& r) { return std::string(name_of(r.last.storage)); },
+          "that ran: forest or paths")
       .def_ro("penetration", &StepsReport::penetration, "the deepest after correction [m]")
       .def_prop_ro(
           "joint_gap", [](const StepsReport& r) { return r.last.projection.joint_gap; },

@@ -48,7 +48,6 @@ struct StepWorkspaceHandle {
   ModelPtr model;
   std::shared_ptr<StepWorkspace> step;
   std::shared_ptr<WorkspaceHandle> work;
-  State last;             // after the last step: tells whether the user has changed the state since
   bool contacts = false;  // of the last step, not of another state
 
   explicit StepWorkspaceHandle(ModelPtr model);

@@ -95,10 +95,6 @@ UserForce bridge(std::shared_ptr<const ForceCallback> callback) {
 
 namespace {
 
-bool changed_since(const State& last, const State& s) {
-  return last.q.size() != s.q.size() || last.q != s.q || last.v != s.v || last.turns != s.turns;
-}
-
 void hear_signals() {
   const nb::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) nb::raise_python_error();
@@ -152,9 +148,8 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
       w(*work.work->busy, "workspace");
   check(model, actuation.actuation);
   check_state(model, state.state);
-  check_impact_law(options.impact, model, "impact");
+  check_options(options, model, "");
   rebase_time(state.state, options.dt);
-  if (changed_since(work.last, state.state)) work.step->energy_known = false;
   work.work->filled = {};
   work.contacts = false;
 
@@ -184,13 +179,7 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
       }
     }
   }
-  work.last.q = state.state.q;
-  work.last.v = state.state.v;
-  work.last.turns = state.state.turns;
-  if (report.diverged || report.singular) {
-    work.step->energy_known = false;
-    diverge(model, state.state, report);
-  }
+  if (report.diverged || report.singular) { diverge(model, state.state, report); }
   work.work->filled.kinematics = true;
   work.contacts = true;
   if (all.unconverged > 0) warn_unconverged(model, all, options_of(options.solver).tolerance);

@@ -181,7 +181,7 @@ struct Assembler {
   }
   void motor(int k, const BlockSlot& s) {
     const Impedance& z = terms[s.index].limited;
-    if (z.gain > 0) impedance(k, Interval{z.lower, z.upper}, z, s.index);
+    if (z.gain > 0 && !terms[s.index].within) impedance(k, Interval{z.lower, z.upper}, z, s.index);
   }
   void joint_friction(int k, const BlockSlot& s) {
     const double most = model.coordinates[s.index].dof.friction * dt;

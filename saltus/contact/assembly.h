@@ -17,6 +17,7 @@ struct CoordinateTerms {
   double value = 0, rate = 0;  // at the mid-point with the start velocity
   Impedance linear;            // everything without a bound: spring, damper, armature, motor
   Impedance limited;           // a motor with a torque limit
+  bool within = false;         // which is taken to stay below it: on the diagonal, no block
   double prescribed_rate = 0;  // at the end, for prescribed cut coordinates
   double rate_start = 0;       // at the start, for the same
 };

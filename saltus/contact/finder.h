@@ -32,12 +32,27 @@ class ContactFinder {
   void touch(const Model& model, const IndexPair& pair, double margin,
              std::vector<Contact>& contacts) const;
   void place(const Model& model, const Workspace& work, double margin);
+  // Few pairs, of which one shape does not move: each is looked at, without a broad phase.
+  struct StillPair {
+    int a = 0, b = 0;  // shapes in the law's order
+    int law = 0;
+    bool b_moves = true, half_space = false;
+    bool sphere = false;  // on a half-space: no dispatch
+    double radius = 0;    // of the sphere, or round the moving shape about its frame [m]
+  };
+  void find_still_pairs(const Model& model);
+  void touch(const Model& model, const Workspace& work, const StillPair& pair, double margin,
+             std::vector<Contact>& contacts) const;
+  std::vector<StillPair> few_;  // sorted; empty: all pairs by the broad phase
   BroadPhase broad_;
   std::vector<BroadPlane> planes_;
   std::vector<SE3> pose_;
   std::vector<Aabb> box_;
   std::vector<std::vector<Contact>> parts_;  // of chunks of pairs
 };
+
+// Whether of any two shapes that may meet one does not move.
+[[nodiscard]] bool touches_still_only(const Model& model);
 
 // Gaps up to this are looked at: a loaded contact may lie this far open at a mid-point [m].
 [[nodiscard]] inline double contact_margin(const Model& model) { return 1e-3 * model.length_scale; }

@@ -101,7 +101,7 @@ struct Former {
   const Assembly& from;
   const Island& island;
   VecIn v_free;
-  Forest& mass;
+  Forest* mass;  // null where no columns are asked for
   IslandProblem& out;
 
   // What every form shares: warm start, restitution, start rates.
@@ -163,7 +163,7 @@ struct Former {
     const int n = m.tree_v[tree + 1] - m.tree_v[tree];
     const auto add_velocity = [&](int velocity, double factor) {
       W[velocity - m.tree_v[tree]] += factor;
-      mass.solve_unknown(velocity, factor, out.scratch.data());
+      mass->solve_unknown(velocity, factor, out.scratch.data());
       for (int k = 0; k < n; ++k) Y[k] += out.scratch[k];
     };
     if (s.velocity >= 0) return add_velocity(s.velocity, s.sign);
@@ -175,9 +175,9 @@ struct Former {
     const auto add = [&](int body, const Mat6X& wrench) {
       if (body < 0 || m.tree[body] != tree) return;
       const Vec6 w = wrench.col(r);
-      mass.row(body, w, out.scratch.data());
+      mass->row(body, w, out.scratch.data());
       for (int k = 0; k < n; ++k) W[k] += out.scratch[k];
-      mass.solve_wrench(body, w, out.scratch.data());
+      mass->solve_wrench(body, w, out.scratch.data());
       for (int k = 0; k < n; ++k) Y[k] += out.scratch[k];
     };
     add(s.a, from.wrench_a);
@@ -195,8 +195,8 @@ struct Former {
       p.b.setZero(out.Lambda.size());
     }
     p.tree = island.trees.front();
-    out.tree_work.resize(mass);
-    mass.twists(v_free, out.tree_work.twist, p.tree);
+    out.tree_work.resize(*mass);
+    mass->twists(v_free, out.tree_work.twist, p.tree);
     for (const int i : island.blocks) {
       const Block& k = from.blocks[i];
       const BlockSource& s = from.source[i];
@@ -258,18 +258,27 @@ struct Former {
     out.work.reserve(rows, rows, nv);
   }
 
-  void dense() {
+  void open_dense() {
     place_trees();
     fit_dense();
     Inclusion& p = out.problem;
     p.clear();
     copy_free(p.v_free);
-    out.spans.clear();
     for (const int i : island.blocks) {
       const Block& k = from.blocks[i];
-      const BlockSource& s = from.source[i];
       const int row = p.add(k.law, k.compliance, k.length);
       p.b.segment(row, k.rows) = from.b.segment(k.row, k.rows);
+    }
+  }
+
+  void dense() {
+    open_dense();
+    Inclusion& p = out.problem;
+    out.spans.clear();
+    for (std::size_t j = 0; j < island.blocks.size(); ++j) {
+      const Block& k = from.blocks[island.blocks[j]];
+      const BlockSource& s = from.source[island.blocks[j]];
+      const int row = p.blocks[j].row;
       p.W.middleCols(row, k.rows).setZero();
       p.Y.middleCols(row, k.rows).setZero();
       out.spans.push_back(spans_of(s));
@@ -336,7 +345,7 @@ struct Former {
     p.has_M = true;
     for (std::size_t k = 0; k < island.trees.size(); ++k) {
       const int t = island.trees[k], n = m.tree_v[t + 1] - m.tree_v[t];
-      mass.dense(t, p.M.block(out.offset[k], out.offset[k], n, n));
+      mass->dense(t, p.M.block(out.offset[k], out.offset[k], n, n));
       for (int i = 0; i < n; ++i)  // held velocities do not move
         if (m.prescribed[m.tree_v[t] + i]) {
           p.M.row(out.offset[k] + i).setZero();
@@ -351,7 +360,7 @@ struct Former {
 
 void form_island(const Model& m, const Assembly& assembly, const Island& island,
                  const Solver& solver, VecIn v_free, Forest& mass, IslandProblem& out) {
-  Former former{m, assembly, island, v_free, mass, out};
+  Former former{m, assembly, island, v_free, &mass, out};
   out.route = route_of(m, assembly, island, solver);
   former.copy_rows();
   if (out.route == Route::tree) return former.tree();
@@ -367,9 +376,17 @@ void form_island(const Model& m, const Assembly& assembly, const Island& island,
     former.delassus();
 }
 
+void open_dense(const Model& m, const Assembly& assembly, const Island& island, VecIn v_free,
+                IslandProblem& out) {
+  Former former{m, assembly, island, v_free, nullptr, out};
+  out.route = Route::dense;
+  former.copy_rows();
+  former.open_dense();
+}
+
 void renew_free(const Model& m, const Assembly& assembly, const Island& island, VecIn v_free,
                 Forest& mass, IslandProblem& out) {
-  Former former{m, assembly, island, v_free, mass, out};
+  Former former{m, assembly, island, v_free, &mass, out};
   if (out.route == Route::tree) return former.tree();
   if (out.route == Route::sparse) return former.copy_free(out.sparse.v_free);
   former.copy_free(out.problem.v_free);

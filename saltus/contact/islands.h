@@ -93,6 +93,10 @@ struct IslandProblem {
 // Fills the problem. Needs a factored forest; v_free is the model's.
 void form_island(const Model& model, const Assembly& assembly, const Island& island,
                  const Solver& solver, VecIn v_free, Forest& mass, IslandProblem& out);
+// The part of a dense problem that does not depend on where its columns come from: blocks, offsets,
+// free velocity, start rates. The caller fills G and c, and W and Y if they are asked for.
+void open_dense(const Model& model, const Assembly& assembly, const Island& island, VecIn v_free,
+                IslandProblem& out);
 // Another free velocity for the same rows.
 void renew_free(const Model& model, const Assembly& assembly, const Island& island, VecIn v_free,
                 Forest& mass, IslandProblem& out);

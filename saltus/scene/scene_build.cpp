@@ -529,7 +529,7 @@ struct SystemBuilder {
       add_supports();
       add_elements();
       system.model = builder.build();
-      check_impact_law(scene.integrator.impact, system.model, "integrator.impact");
+      check_options(scene.integrator, system.model, "integrator.");
       if (const ContactShape* s = scene.events ? first_surface(system.model) : nullptr)
         throw error("integrator",
                     fmt::format("expected time stepping: event-driven knows no friction map and no "

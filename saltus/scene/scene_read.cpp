@@ -181,6 +181,10 @@ void read_integrator(Fields& f, Scene& s) {
       "PD gains: linearly implicit at the mid-point, at the end of the step, or explicit"));
   o.projection = static_cast<Projection>(
       f.choice("projection", 0, {"mass", "root-fixed", "none"}, "removal of drift"));
+  o.storage = static_cast<Storage>(
+      f.choice("storage", 0, {"auto", "forest", "paths"},
+               "how the mechanism is kept: a forest of any size, or the paths of small trees; the "
+               "motion does not depend on it"));
   o.impact = read_impact(f);
   EventDriven e;
   f.number("tolerance", e.tolerance, "", "event-driven: of a step, relative", {0, 1, true});

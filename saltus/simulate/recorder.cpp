@@ -202,6 +202,8 @@ Json header_json(const Scene& scene, const System& system) {
   j["supports"] = m.supports.size();
   j["contact_laws"] = m.contact_laws.size();
   j["integrator"] = integrator_name(scene);
+  if (!scene.events && !scene.rk4_projection)
+    j["storage"] = name_of(storage_of(scene.integrator, m));
   describe_elements(m, system.actuation, j);
   j["sensors"] = Json::array();
   for (const Sensor& sensor : system.sensors) j["sensors"].push_back(sensor_json(m, sensor));

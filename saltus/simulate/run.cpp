@@ -419,6 +419,8 @@ struct SceneRun {
     if (events || scene.output.modes)
       j["mode_changes"] = static_cast<std::int64_t>(totals.mode_changes);
     j["solver"] = name_of(scene.integrator.solver);
+    if (!events && !scene.rk4_projection)
+      j["storage"] = name_of(storage_of(scene.integrator, system.model));
     j["coordinates"] = system.model.nv;
     j["mean_iterations"] = totals.iterations / std::max<double>(1, static_cast<double>(state.step));
     j["max_iterations"] = static_cast<std::int64_t>(totals.most_iterations);

@@ -36,7 +36,8 @@ int Inclusion::add(const Law& law, double compliance, double length) {
 }
 
 void SolverWorkspace::reserve(int max_rows, int max_blocks, int nv) {
-  for (Vec* x : {&xi, &c, &b, &direct, &Lambda, &next, &best, &previous, &start, &candidate})
+  for (Vec* x :
+       {&xi, &c, &b, &direct, &Lambda, &next, &best, &previous, &start, &candidate, &compliance})
     x->setZero(max_rows);
   for (Vec* x : {&v, &v_free}) x->setZero(nv);
   for (Mat* x : {&factor, &G_BU, &coupling, &G}) x->setZero(max_rows, max_rows);

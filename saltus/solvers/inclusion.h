@@ -70,6 +70,7 @@ struct SolverWorkspace {
   std::vector<double> history;  // residual of every iteration, on request
   NewtonWorkspace newton;       // of newton.h; grows at its first use
   Vec start, candidate;         // of the whole problem            <- solve_inclusion
+  Vec compliance;               // of each row                     <- solve_sticking
   void reserve(int max_rows, int max_blocks, int nv);
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "saltus/solvers/stick.h"
+
 namespace saltus {
 
 namespace {
@@ -54,11 +56,22 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     return solve(p, now, options, w);
   };
   now = best;
+  bool done = false;
+  if (!o.history && may_stick(p, best)) {
+    const SolveReport sticking = solve_sticking(p, now, o.tolerance, w);
+    if (sticking.converged) {
+      done = link(sticking);
+    } else {
+      now = best;
+    }
+  }
   // A start that is a solution stays as it is.
-  SolveReport start;
-  start.solver = "warm start";
-  note(residual(p, now, w), o.tolerance, start);
-  bool done = link(start);
+  if (!done) {
+    SolveReport start;
+    start.solver = "warm start";
+    note(residual(p, now, w), o.tolerance, start);
+    done = link(start);
+  }
   if (!done) done = link(solve_bounded(p, now, o, o.sweeps, w));
   if (!done) {
     now = best;

@@ -1,7 +1,8 @@
 // The choice of a solver, and the automatic one.
 //
 // AutoSolver: a chain, each link starting from the best impulses so far:
-//   0. a warm start that meets the tolerance stays as it is;
+//   0. where nothing slipped, the guess that all sticks (stick.h): one linear system;
+//      then a warm start that meets the tolerance, which stays as it is;
 //   1. Gauss-Seidel with exact local steps from the warm start, at most `sweeps` of them, given up
 //      as soon as their rate predicts more;
 //   2. Newton;

@@ -234,7 +234,6 @@ TEST(Routes, SparseAgreesWithDense) {
   bool swept = false;
   for (int i = 0; i < 10; ++i) {
     dense.state = sparse.state;
-    dense.work.energy_known = false;
     (void)sparse.step();
     (void)dense.step();
     for (int k = 0; k < sparse.work.islands.count(); ++k)

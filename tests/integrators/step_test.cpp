@@ -339,7 +339,6 @@ TEST(JointElements, LimitsHold) {
     expect_figure("upper limit [rad]", coordinate_value_of(s), 0.4, 1e-9);
     expect_figure("rate there [rad/s]", hinge_rate(s), 0, 1e-9);
     set_hinge(s, 0.4, -2);
-    s.work.energy_known = false;
     s.run_until(2);
     expect_figure("lower limit [rad]", coordinate_value_of(s), -0.3, 1e-9);
   }

@@ -145,7 +145,6 @@ TEST(Wrench, IsTheWeightAtRest) {
   EXPECT_EQ(sim.value(2)[0], 1);
   EXPECT_EQ(sim.value(3)[0], 1);
   sim.state.q[2] = 1;
-  sim.work.energy_known = false;
   sim.run(0.11);
   EXPECT_EQ(sim.value(2)[0], 0);
   expect_vector("in the air [N]", sim.value().data(), Vec3::Zero(), 0);

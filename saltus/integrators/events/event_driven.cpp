@@ -77,6 +77,7 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
       finder_(model),
       projection_(model),
       work_(model),
+      storage_(model),
       problem_(model),
       islands_(model),
       wrenches_(model.bodies.size(), Vec6::Zero()),
@@ -90,7 +91,6 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
     throw InputError(
         "expected time stepping: the event-driven integrator knows hard contacts only, "
         "a contact of the scene is compliant");
-  mass_.resize(forest_shape(model));
   const int n = 2 * model.nv + powers;
   rk_.resize(n);
   y_.setZero(n);
@@ -246,7 +246,8 @@ bool EventIntegrator::stabilise(EventReport& report) {
                       return e.kind == Element::Kind::normal && e.closed;
                     });
   if (gaps) {
-    forward_kinematics(model_, here_.q, here_.v, work_);
+    Mechanics mech(model_, work_, storage_, nullptr);
+    mech.place(here_.q, here_.v);
     projection_.held.clear();
     for (const Element& e : mode_.elements) {
       if (!e.closed) continue;
@@ -258,7 +259,7 @@ bool EventIntegrator::stabilise(EventReport& report) {
     for (const Prescribed& p : actuation_.prescribed)
       projection_.target[p.coordinate] = value(p.r, dynamics_.signal_time(here_.t));
     const ProjectionReport r = project(model_, Projection::mass, here_.q, here_.v, here_.turns,
-                                       work_, mass_, finder_, projection_);
+                                       work_, mech, finder_, projection_);
     report.gap_drift = std::max({report.gap_drift, r.raw_joint_gap, r.raw_penetration});
   }
   if (!dynamics_.prepare(here_.t, here_.q, here_.v, mode_, now_)) return false;

@@ -162,7 +162,7 @@ class EventIntegrator {
   ContactFinder finder_;
   ProjectionWorkspace projection_;
   Workspace work_;
-  Forest mass_;
+  ForestStorage storage_;  // of corrections and jumps of drives
   Assembly problem_;
   Islands islands_;
   std::vector<IslandProblem> island_problems_;

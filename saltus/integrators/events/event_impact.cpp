@@ -176,15 +176,15 @@ bool EventIntegrator::impose_drives(std::string& why) {
   }
   if (jump.isZero(0)) return true;
   forward_kinematics(model_, here_.q, here_.v, work_);
-  load_mass(model_, work_, Vec::Zero(model_.nv), mass_);
-  if (!mass_.factor()) {
+  load_mass(model_, work_, Vec::Zero(model_.nv), storage_.mass);
+  if (!storage_.mass.factor()) {
     why = "the mass matrix is singular";
     return false;
   }
   Vec right(model_.nv), dv(model_.nv);
-  mass_.multiply(jump, right);
+  storage_.mass.multiply(jump, right);
   right = -right;
-  mass_.solve(-1, right.data(), nullptr, dv.data(), nullptr);
+  storage_.mass.solve(-1, right.data(), nullptr, dv.data(), nullptr);
   here_.v += dv + jump;
   return true;
 }

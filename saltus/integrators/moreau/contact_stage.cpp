@@ -13,11 +13,14 @@ void Stepper::form_islands() {
   w.islands.partition(m, w.assembly);
   while (w.islands.count() > static_cast<int>(w.problems.size())) w.problems.emplace_back();
   w.results.resize(w.problems.size());
-  parallel_for(w.islands.count(), o.threads, [&](int i) {
-    // P1's chain and Poisson's law need dense matrices.
-    const Solver dense = ProxGaussSeidel{};
-    form_island(m, w.assembly, w.islands[i], is_dense(o.impact) ? dense : o.solver, w.v_free,
-                w.mass, w.problems[i]);
+  // P1's chain and Poisson's law need dense matrices, and restitution the columns of all rows.
+  const Solver dense = ProxGaussSeidel{};
+  const Solver& solver = is_dense(o.impact) ? dense : o.solver;
+  const bool full = !std::holds_alternative<CappedImpact>(o.impact) ||
+                    !w.assembly.restitution.head(w.assembly.rows).isZero(0);
+  const int threads = mech.storage() == Storage::forest ? o.threads : 1;
+  parallel_for(w.islands.count(), threads, [&](int i) {
+    mech.form(w.assembly, w.islands[i], solver, w.v_free, full, w.problems[i]);
   });
   const bool joints = !m.cuts.empty() || w.elements.edges;
   if (m.has_loops || (joints && m.quadratic_terms)) smooth_velocity_of_joints();
@@ -75,14 +78,16 @@ void Stepper::smooth_velocity_of_joints() {
     if (settled(1e-14, last)) break;
   }
   for (int i = 0; i < w.islands.count(); ++i)
-    renew_free(m, w.assembly, w.islands[i], w.v_free, w.mass, w.problems[i]);
+    renew_free(m, w.assembly, w.islands[i], w.v_free, mech.forest().mass, w.problems[i]);
 }
 
 // Every island on its own.
 void Stepper::solve_islands(StepReport& report) {
+  report.impact = {};
+  report.worst = {};
   report.islands = w.islands.count();
   parallel_for(w.islands.count(), o.threads, [&](int i) {
-    w.results[i] = resolve(o.impact, o.solver, w.mass, w.problems[i]);
+    w.results[i] = resolve(o.impact, o.solver, mech.forest().mass, w.problems[i]);
     if (!w.results[i].solve.converged) retry_dense(i);
     store_impulses(w.islands[i], w.problems[i], w.assembly);
   });
@@ -103,8 +108,8 @@ void Stepper::retry_dense(int i) {
   if (p.route == Route::dense || w.islands[i].rows > fallback_rows) return;
   const ImpactReport before = w.results[i];
   const Vec kept = p.Lambda;
-  form_island(m, w.assembly, w.islands[i], ProxGaussSeidel{}, w.v_free, w.mass, p);
-  ImpactReport dense = resolve(o.impact, o.solver, w.mass, p);
+  mech.form(w.assembly, w.islands[i], ProxGaussSeidel{}, w.v_free, true, p);
+  ImpactReport dense = resolve(o.impact, o.solver, mech.forest().mass, p);
   dense.solve.iterations += before.solve.iterations;
   if (dense.solve.residual < before.solve.residual)
     w.results[i] = dense;
@@ -119,7 +124,7 @@ void Stepper::keep_failing(int i) {
   const std::vector<Block> blocks = w.assembly.blocks;  // some may have been captured
   assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
   w.assembly.blocks = blocks;
-  form_island(m, w.assembly, w.islands[i], ProxGaussSeidel{}, w.v_free, w.mass, w.failing);
+  mech.form(w.assembly, w.islands[i], ProxGaussSeidel{}, w.v_free, true, w.failing);
   add_offset(w.failing.restitution, w.failing);
   w.assembly.Lambda = solution;
 }
@@ -139,10 +144,32 @@ void Stepper::merge(ImpactReport& all, const ImpactReport& one) {
 }
 
 void Stepper::end_velocity() {
-  apply_rows(w.assembly, w.wrenches, w.rhs);
-  w.mass.solve(-1, w.rhs.data(), w.wrenches.data(), w.v_E.data(), nullptr);
+  if (w.assembly.rows > 0)
+    mech.respond(w.assembly, w.v_E);
+  else
+    w.v_E.setZero();
   w.v_E += w.v_free;
-  w.mass.twists(w.v_E, w.twists);
+  mech.twists(w.v_E, w.twists);
+}
+
+// Of a motor on the diagonal that has a torque limit.
+double Stepper::limited_impulse(int c) const {
+  const CoordinateTerms& k = w.terms[c];
+  return k.limited.start - k.limited.gain * (w.v_E[m.coordinates[c].v_index] - k.rate);
+}
+
+// Whether all that were taken to stay below their limits do; those that do not become blocks.
+bool Stepper::motors_within() {
+  bool all = true;
+  for (int c = 0; c < coordinate_count(); ++c) {
+    CoordinateTerms& k = w.terms[c];
+    if (!k.within) continue;
+    const double impulse = limited_impulse(c);
+    if (impulse > k.limited.lower && impulse < k.limited.upper) continue;
+    k.within = false;
+    all = false;
+  }
+  return all;
 }
 
 // Whether a block that slides comes to rest within the step, or turns over.
@@ -169,9 +196,8 @@ void Stepper::capture(StepReport& report) {
       return again = true;
     });
     if (!again) return;
-    w.mass.twists(s.v, w.twists);
+    mech.twists(s.v, w.twists);
     form_islands();
-    report.impact = {};
     solve_islands(report);
     end_velocity();
   }
@@ -185,6 +211,12 @@ void Stepper::keep_impulses() {
   std::fill(s.mode.begin(), s.mode.end(), static_cast<unsigned char>(Mode::open));
   s.contacts.clear();
   w.projection.held.clear();
+  for (int c = 0; c < coordinate_count(); ++c)
+    if (w.terms[c].within) {
+      const int slot = m.motor_slot[c];
+      s.Lambda[m.slots[slot].row] = limited_impulse(c);
+      s.mode[slot] = static_cast<unsigned char>(Mode::stick);
+    }
   const double at_rest = resting_speed();
   for (std::size_t b = 0; b < w.assembly.blocks.size(); ++b) {
     const Block& k = w.assembly.blocks[b];

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "saltus/dynamics/coordinates.h"
-#include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/moreau/stepper.h"
 
@@ -86,6 +85,7 @@ void Stepper::joint_work(EnergyTerms& e) {
     const Impedance& z = w.motor[c].linear;
     const double linear = z.start - z.gain * (rate_E - rate_S);
     e.motors += linear * mean;  // that of the limited part is its block's
+    if (w.terms[c].within) e.motors += limited_impulse(c) * mean;
     const bool limited = w.terms[c].limited.gain > 0;
     const double impulse = linear + (limited ? s.Lambda[m.slots[m.motor_slot[c]].row] : 0);
     w.motor_force[c] = impulse / o.dt;
@@ -97,10 +97,13 @@ void Stepper::joint_work(EnergyTerms& e) {
 // Force of prescribed tree coordinates: what M dv = impulses + W Lambda + drive dt lacks.
 void Stepper::drive_work(EnergyTerms& e) {
   if (!m.any_prescribed) return;
-  w.mass.gather(w.wrenches, w.drive);  // wrenches and rhs are still those of end_velocity
-  w.impulse += w.drive + w.rhs;
+  ForestStorage& forest = mech.forest();  // which holds what end_velocity applied
+  if (w.assembly.rows > 0) {
+    forest.mass.gather(forest.wrenches, w.drive);
+    w.impulse += w.drive + forest.impulses;
+  }
   w.rhs = w.v_E - s.v;
-  w.mass.multiply(w.rhs, w.drive);
+  forest.mass.multiply(w.rhs, w.drive);
   w.drive -= w.impulse;
   for (int i = 0; i < m.nv; ++i) {
     w.drive[i] = m.prescribed[i] ? w.drive[i] / o.dt : 0;
@@ -112,12 +115,12 @@ void Stepper::external_work(EnergyTerms& e) {
   if (!act.user && act.pushes.empty()) return;
   w.rhs = 0.5 * (w.v_S + w.v_E);
   e.external += o.dt * w.tau_user.dot(w.rhs);
-  forward_kinematics(m, w.q_W, w.rhs, w.work);
+  mech.publish(w.rhs);
   for (int i = 0; i < m.body_count(); ++i) e.external += o.dt * w.work.external[i].dot(w.work.V[i]);
 }
 
 void Stepper::mechanical_energy(EnergyTerms& e) {
-  e.kinetic = kinetic_energy(m, s.v, w.work);
+  e.kinetic = mech.kinetic_energy(s.v);
   e.potential = potential_energy(m, act, s, w.work);
   spring_lengths(m, w.work, w.elements.length_end);
 }
@@ -128,16 +131,12 @@ const Contact* find_contact(const std::vector<Contact>& sorted, const ContactKey
   return at != sorted.end() && at->key == key ? &*at : nullptr;
 }
 
+// A loaded contact stays active until its impulse vanishes; but one that the correction could not
+// close is open, whatever it carried: of more contacts than freedom some impulses never vanish.
 void Stepper::let_go() {
   for (int i = 0; i < w.projection.islands.count(); ++i)  // a heap is corrected a part a step
     if (w.projection.problems[i].route == Route::sparse) return;
-  let_go(w.projection.assembly.contacts);
-}
-
-// A loaded contact stays active until its impulse vanishes; but one that the correction could not
-// close is open, whatever it carried: of more contacts than freedom some impulses never vanish.
-// `found`: the contacts at the end.
-void Stepper::let_go(const std::vector<Contact>& found) {
+  const std::vector<Contact>& found = w.projection.assembly.contacts;  // at the end
   const double open = 1e-5 * m.length_scale;
   std::erase_if(s.contacts, [&](const ContactImpulse& c) {
     if (m.has_compliant && compliant_law(m, c.key)) return false;  // open at a mid-point, it goes
@@ -163,12 +162,12 @@ void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   advance(m, s.q, s.v, 0.5 * o.dt);
   place_prescribed(s.q, t.E);
   for (const Prescribed& p : act.prescribed) w.projection.target[p.coordinate] = value(p.r, t.E);
-  forward_kinematics(m, s.q, s.v, w.work);
+  mech.place(s.q, s.v);
   update_turns(m, w.work, s.q, w.values_start, s.turns);
   mechanical_energy(e);
   const double before = e.total();
   report.projection =
-      project(m, o.projection, s.q, s.v, s.turns, w.work, w.mass, w.finder, w.projection);
+      project(m, o.projection, s.q, s.v, s.turns, w.work, mech, w.finder, w.projection);
   let_go();
   if (report.projection.iterations > 0) {
     mechanical_energy(e);
@@ -178,9 +177,13 @@ void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   report.sinking = w.compliant.sinking;
   e.muscles = muscle_work(m, act, t.S, t.E, w.elements);
   w.elements.length = w.elements.length_end;
-  e.integrator = e.total() - w.energy - e.work_without_integrator();
-  w.energy = e.total();
-  w.energy_known = true;
+  e.integrator = e.total() - w.energy.value - e.work_without_integrator();
+  if (o.poses) mech.publish(s.v);
+  w.energy.value = e.total();
+  w.energy.t = s.t;
+  w.energy.q = s.q;
+  w.energy.v = s.v;
+  w.energy.turns = s.turns;
   ++s.step;
 }
 

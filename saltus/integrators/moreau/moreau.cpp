@@ -1,11 +1,12 @@
 #include "saltus/integrators/moreau/moreau.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <ctime>
 #include <numbers>
 
-#include "saltus/dynamics/mass.h"
-#include "saltus/integrators/moreau/compact_step.h"
+#include "saltus/base/error.h"
 #include "saltus/integrators/moreau/stepper.h"
 #include "saltus/integrators/moreau/timed_step.h"
 
@@ -13,7 +14,7 @@ namespace saltus {
 
 StepWorkspace::StepWorkspace(const Model& model)
     : work(model),
-      planar_bias(model),
+      forest(model),
       finder(model),
       assembly(model),
       islands(model),
@@ -23,7 +24,6 @@ StepWorkspace::StepWorkspace(const Model& model)
       end_twists(model.bodies.size(), Vec6::Zero()),
       elements(model) {
   const auto n = static_cast<Eigen::Index>(model.coordinates.size());
-  mass.resize(forest_shape(model));
   terms.resize(n);
   commands.resize(n);
   passive.resize(n);
@@ -32,15 +32,28 @@ StepWorkspace::StepWorkspace(const Model& model)
   motor_force.setZero(n);
   q_M.setZero(model.nq);
   q_W.setZero(model.nq);
-  for (Vec* x :
-       {&v_S, &v_E, &v_free, &v_before, &extra, &impulse, &start_impulse, &tau_user, &rhs, &drive})
+  for (Vec* x : {&v_S, &v_E, &v_free, &v_before, &extra, &impulse, &start_impulse, &tau_user, &rhs,
+                 &drive, &mean, &image, &image_before, &missing, &missing_before, &change})
     x->setZero(model.nv);
-  if (CompactStep::holds(model)) compact = std::make_unique<CompactStep>(model);
+  energy.t = std::numeric_limits<double>::quiet_NaN();
+  energy.q.setZero(model.nq);
+  energy.v.setZero(model.nv);
+  if (PathStorage::holds(model)) paths = std::make_unique<PathStorage>(model);
 }
 
-StepWorkspace::~StepWorkspace() = default;
-StepWorkspace::StepWorkspace(StepWorkspace&&) noexcept = default;
-StepWorkspace& StepWorkspace::operator=(StepWorkspace&&) noexcept = default;
+void check_options(const MoreauMidpoint& o, const Model& model, const std::string& path) {
+  check_impact_law(o.impact, model, path + "impact");
+  std::string why;
+  if (o.storage == Storage::paths && !PathStorage::holds(model, &why))
+    throw InputError(
+        path + "storage",
+        fmt::format("expected auto or forest: the model cannot be kept along paths, {}", why));
+}
+
+Storage storage_of(const MoreauMidpoint& o, const Model& model) {
+  return o.storage != Storage::forest && PathStorage::holds(model) ? Storage::paths
+                                                                   : Storage::forest;
+}
 
 int first_diverged(const Model& model, VecIn v, double dt) {
   for (int i = 0; i < model.nv; ++i)
@@ -51,49 +64,51 @@ int first_diverged(const Model& model, VecIn v, double dt) {
 
 namespace {
 
-// The general step. `lap` is told after each stage which one it was: timed_step's clock, else
-// nothing. `called`: the user's forces are known.
+// `lap` is told after each stage which one it was: timed_step's clock, else nothing.
 template <class Lap>
-StepReport take_step(Stepper& k, bool called, const Lap& lap) {
+StepReport take_step(Stepper& k, const Lap& lap) {
   const Model& m = k.m;
   StepWorkspace& w = k.w;
   const MoreauMidpoint& o = k.o;
   StepReport report;
+  report.storage = k.mech.storage();
   w.assembly.joints_at_end = o.projection != Projection::root_fixed;
   k.start();        // q_M; kinematics and M there
   k.joint_terms();  // springs, dampers, motors
   lap(StepStage::smooth);
   if (m.has_compliant) k.compliant_forces();  // at q_M and v_S, part of h
   lap(StepStage::impulses);
-  if (!called) k.user_forces();
-  load_mass(m, w.work, w.extra, w.mass);
-  k.cut_impulses();
-  lap(StepStage::smooth);
-  if (!w.mass.factor()) {
-    report.singular = true;
-    report.culprit = w.mass.culprit();
-    return report;
-  }
-  lap(StepStage::factor);
-  k.smooth_velocity();  // M (v_free - v_S) = dt h
+  k.user_forces();
   lap(StepStage::smooth);
   w.finder.threads = o.threads;
   if (!m.has_compliant) w.finder.find(m, w.work, contact_margin(m), w.assembly.contacts);
-  w.mass.twists(k.s.v, w.twists);
-  assemble(m, k.s, w.terms, o.dt, w.work, w.twists, w.assembly);
   report.contacts = static_cast<int>(w.assembly.contacts.size());
   lap(StepStage::contacts);
-  k.form_islands();
-  lap(StepStage::delassus);
-  k.solve_islands(report);
-  k.end_velocity();  // v_E = v_free + M^-1 W Lambda
-  k.capture(report);
-  lap(StepStage::impulses);
-  report.culprit = first_diverged(m, w.v_E, o.dt);
-  if (report.culprit >= 0) {
-    report.diverged = true;
-    return report;
-  }
+  do {  // once, unless a motor that was taken to stay below its torque limit does not
+    k.load_gains();
+    lap(StepStage::smooth);
+    if (!k.mech.factor(w.extra, report.culprit)) {
+      report.singular = true;
+      return report;
+    }
+    k.cut_impulses();
+    lap(StepStage::factor);
+    k.open_rows();
+    lap(StepStage::contacts);
+    k.smooth_velocity();  // M (v_free - v_S) = dt h
+    lap(StepStage::smooth);
+    k.form_islands();
+    lap(StepStage::delassus);
+    k.solve_islands(report);
+    k.end_velocity();  // v_E = v_free + M^-1 W Lambda
+    k.capture(report);
+    lap(StepStage::impulses);
+    report.culprit = first_diverged(m, w.v_E, o.dt);
+    if (report.culprit >= 0) {
+      report.diverged = true;
+      return report;
+    }
+  } while (!k.motors_within());
   k.find_impacts(report);
   k.keep_impulses();
   k.finish(report);
@@ -106,15 +121,16 @@ Instants instants_of(const State& s, double dt) {
   return {s.t, 0.5 * (s.t + t_E), t_E};
 }
 
+Mechanics mechanics_of(const Model& m, StepWorkspace& w, const MoreauMidpoint& o) {
+  return {m, w.work, w.forest, o.storage == Storage::forest ? nullptr : w.paths.get()};
+}
+
 }  // namespace
 
 StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
                 const MoreauMidpoint& o) {
-  Stepper k{m, act, s, w, o, instants_of(s, o.dt)};
-  StepReport report;
-  bool called = false;
-  if (o.compact && w.compact && w.compact->take(k, report, called)) return report;
-  return take_step(k, called, [](StepStage) {});
+  Stepper k{m, act, s, w, o, instants_of(s, o.dt), mechanics_of(m, w, o)};
+  return take_step(k, [](StepStage) {});
 }
 
 StepReport timed_step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
@@ -125,8 +141,8 @@ StepReport timed_step(const Model& m, const Actuation& act, State& s, StepWorksp
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   };
   double last = cpu_time();
-  Stepper k{m, act, s, w, o, instants_of(s, o.dt)};
-  return take_step(k, false, [&](StepStage stage) {
+  Stepper k{m, act, s, w, o, instants_of(s, o.dt), mechanics_of(m, w, o)};
+  return take_step(k, [&](StepStage stage) {
     const double now = cpu_time();
     times.seconds[static_cast<std::size_t>(stage)] += now - last;
     last = now;

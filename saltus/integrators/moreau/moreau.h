@@ -11,8 +11,8 @@
 
 #include "saltus/contact/assembly.h"
 #include "saltus/contact/compliant.h"
+#include "saltus/contact/mechanics.h"
 #include "saltus/control/actuation.h"
-#include "saltus/dynamics/planar_bias.h"
 #include "saltus/forces/joint_forces.h"
 #include "saltus/impacts/impact.h"
 #include "saltus/integrators/ledger.h"
@@ -29,10 +29,12 @@ struct MoreauMidpoint {
   ImpactLaw impact = CappedImpact{};
   MotorScheme motors = MotorScheme::midpoint;
   Projection projection = Projection::mass;
-  int threads = 1;      // islands and contact points side by side; the bits do not depend on it
-  bool compact = true;  // the lean form of the step where there is one (compact_step.h)
-  bool poses =
-      true;  // StepWorkspace::work at the end of a lean step; who reads states can do without
+  // How the mechanism is kept (contact/mechanics.h); automatic: paths where the model is one for
+  // them. `paths` for another model is refused by check_storage.
+  Storage storage = Storage::automatic;
+  int threads = 1;  // islands and contact points side by side; the bits do not depend on it
+  // Twists of the bodies in StepWorkspace::work at the end; who reads states can do without.
+  bool poses = true;
   int keep_failing = 0;  // StepWorkspace::failing, of islands of at most this many rows
 };
 
@@ -56,8 +58,9 @@ struct StepReport {
   bool struck = false;    // StepWorkspace::record holds an impact of this step
   int culprit = -1;       // the velocity that diverged
   Place worst;            // where the largest residual is
-  int islands = 0, contacts = 0;  // of the step
-  double sinking = 0;             // deepest compliant contact at the end [m]
+  int islands = 0, contacts = 0;      // of the step
+  Storage storage = Storage::forest;  // that ran
+  double sinking = 0;                 // deepest compliant contact at the end [m]
   [[nodiscard]] const SolveReport& solve() const { return impact.solve; }
   // Energy that no force accounts for [J]: of the scheme, the correction and the rows of cuts.
   [[nodiscard]] double energy_error() const {
@@ -65,18 +68,13 @@ struct StepReport {
   }
 };
 
-class CompactStep;
-
 // Everything a step computes; sized once.
 struct StepWorkspace {
   explicit StepWorkspace(const Model& model);
-  ~StepWorkspace();
-  StepWorkspace(StepWorkspace&&) noexcept;
-  StepWorkspace& operator=(StepWorkspace&&) noexcept;
 
-  Workspace work;  // kinematics, at the mid-point, then at the end
-  PlanarBias planar_bias;
-  Forest mass;  // M and its factor, at the mid-point, then at the end
+  Workspace work;                      // kinematics, at the mid-point, then at the end
+  ForestStorage forest;                // one of the two runs
+  std::unique_ptr<PathStorage> paths;  // null where the model is none for it
   ContactFinder finder;
   Assembly assembly;  // the rows of the step
   Islands islands;
@@ -101,13 +99,30 @@ struct StepWorkspace {
   Vec q_M;                             // q_S (+) dt/2 v_S
   Vec q_W;  // the same with its loops closed: where the terms of the step are evaluated
   Vec v_S, v_E, v_free, v_before, extra, impulse, start_impulse, tau_user, rhs;
+  // Of the fixed point of the smooth terms: its mean velocity, what that leads to, and their
+  // difference, in this round and in the last.
+  Vec mean, image, image_before, missing, missing_before, change;
   Vec drive;        // force of each prescribed velocity over the step [N m] or [N]
   Vec motor_force;  // of each coordinate, mean over the step [N m] or [N]
   std::optional<LocomotionWork> locomotion;  // scratch of the controller
-  double energy = 0;                         // mechanical, at the start of the step
-  bool energy_known = false;
-  std::unique_ptr<CompactStep> compact;  // null where the model is none for it
+  // The mechanical energy at the end of the last step, and of which state it is: a step that begins
+  // elsewhere finds it anew.
+  struct KnownEnergy {
+    double value = 0, t = 0;
+    Vec q, v;
+    std::vector<std::int32_t> turns;
+    [[nodiscard]] bool is_of(const State& s) const {
+      return t == s.t && q == s.q && v == s.v && turns == s.turns;
+    }
+  } energy;
 };
+
+// What time stepping does not know of a model, in one place for scenes, C++ and Python: throws
+// InputError. `path` is the options' place in the input, with a dot behind it, or empty.
+void check_options(const MoreauMidpoint& options, const Model& model, const std::string& path);
+
+// The storage that runs with these options.
+[[nodiscard]] Storage storage_of(const MoreauMidpoint& options, const Model& model);
 
 // One step. On divergence or a singular mass matrix the state is left as it was.
 [[nodiscard]] StepReport step(const Model& model, const Actuation& actuation, State& state,

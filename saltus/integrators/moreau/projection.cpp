@@ -4,10 +4,9 @@
 #include <cmath>
 
 #include "saltus/contact/rows.h"
-#include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/dynamics/mass.h"
+#include "saltus/solvers/stick.h"
 
 namespace saltus {
 
@@ -37,11 +36,9 @@ constexpr double most_move = 100;
 ProjectionWorkspace::ProjectionWorkspace(const Model& model)
     : assembly(model),
       islands(model),
-      wrenches(model.bodies.size(), Vec6::Zero()),
       zero(Vec::Zero(model.nv)),
       displacement(Vec::Zero(model.nv)),
       before(Vec::Zero(model.nq)),
-      impulse(Vec::Zero(model.nv)),
       target(Vec::Zero(static_cast<Eigen::Index>(model.coordinates.size()))) {}
 
 namespace {
@@ -59,12 +56,11 @@ struct Corrector {
   VecIn v;
   const std::vector<std::int32_t>& turns;
   Workspace& w;
-  Forest& mass;
+  Mechanics& mech;
   ContactFinder& finder;
   ProjectionWorkspace& p;
   bool joints_only = false;
-  bool heap = false;  // an island was too large for a factor
-  bool omega_known = false;
+  bool heap = false;       // an island was too large for a factor
   bool one_sided = false;  // contacts only push: where holding them does not do
   bool may_pull = false;   // held contacts as much as it takes: where pushing alone does not do
   bool refused = false;    // held contacts would have pulled
@@ -219,18 +215,6 @@ struct Corrector {
     p.assembly.gamma_S.head(p.assembly.rows).setZero();
   }
 
-  // Displacement of a contact along its normal by an impulse of its own on its bodies [1/kg].
-  double own_compliance(int block) {
-    if (!omega_known) mass.compliance();
-    omega_known = true;
-    const BlockSource& from = p.assembly.source[block];
-    const int row = p.assembly.blocks[block].row;
-    double own = 0;
-    if (from.a >= 0) own += mass.compliance_along(from.a, p.assembly.wrench_a.col(row));
-    if (from.b >= 0) own += mass.compliance_along(from.b, p.assembly.wrench_b.col(row));
-    return own;
-  }
-
   [[nodiscard]] bool holds(int block) const {  // a held contact
     return p.assembly.source[block].contact >= 0 &&
            std::holds_alternative<Bilateral>(p.assembly.blocks[block].law);
@@ -240,7 +224,8 @@ struct Corrector {
   void soften_held(const Island& island) {
     if (island.rows <= island.velocities) return;
     for (const int i : island.blocks)
-      if (holds(i)) p.assembly.blocks[i].compliance = held_compliance * own_compliance(i);
+      if (holds(i))
+        p.assembly.blocks[i].compliance = held_compliance * mech.own_compliance(p.assembly, i);
   }
 
   // Whether a held contact pulls too much, against one that is not held or a limit.
@@ -254,7 +239,7 @@ struct Corrector {
     for (int i = 0; i < static_cast<int>(p.assembly.blocks.size()); ++i) {
       if (!holds(i)) continue;
       const double Lambda = p.assembly.Lambda[p.assembly.blocks[i].row];
-      if (Lambda < 0 && -Lambda * own_compliance(i) > most) return true;
+      if (Lambda < 0 && -Lambda * mech.own_compliance(p.assembly, i) > most) return true;
     }
     return false;
   }
@@ -277,17 +262,22 @@ struct Corrector {
       }
       IslandProblem& problem = p.problems[i];
       soften_held(p.islands[i]);
-      form_island(model, p.assembly, p.islands[i], solver, p.zero, mass, problem);
+      mech.form(p.assembly, p.islands[i], solver, p.zero, false, problem);
       heap = heap || problem.route == Route::sparse;
       const std::vector<Block>& blocks = problem.blocks();
       const bool bilateral = std::all_of(blocks.begin(), blocks.end(), [](const Block& k) {
         return std::holds_alternative<Bilateral>(k.law);
       });
       // What the solver leaves is measured again and, if it matters, corrected in the next round.
-      if (bilateral && problem.route == Route::dense)
-        (void)solve_island(direct, mass, problem);
-      else
+      Forest& mass = mech.forest().mass;
+      if (bilateral && problem.route == Route::dense) {
+        if (!problem.problem.has_G || problem.rows > most_sticking_rows ||
+            !solve_bilateral(problem.problem, rank_tolerance, problem.Lambda.head(problem.rows),
+                             problem.work))
+          (void)solve_island(direct, mass, problem);
+      } else {
         (void)solve_island(problem.route == Route::sparse ? swept : solver, mass, problem);
+      }
       store_impulses(p.islands[i], problem, p.assembly);
     }
   }
@@ -295,15 +285,14 @@ struct Corrector {
   // False, and nothing moved, where held contacts pull: they are better left.
   bool correct(VecRef q) {
     assemble_gaps(q);
-    load_mass(model, w, p.zero, mass);
-    if (!mass.factor()) return true;
-    omega_known = false;
+    int culprit = -1;
+    if (!mech.factor(p.zero, culprit)) return true;
+    mech.open_rows(p.assembly);
     solve_islands();
     if (!one_sided && !may_pull && pulls()) return false;
-    apply_rows(p.assembly, p.wrenches, p.impulse);
-    mass.solve(-1, p.impulse.data(), p.wrenches.data(), p.displacement.data(), nullptr);
+    mech.respond(p.assembly, p.displacement);
     advance(model, q, p.displacement, 1.0);
-    forward_kinematics(model, q, v, w);
+    mech.place(q, v);
     return true;
   }
 
@@ -333,7 +322,7 @@ struct Corrector {
     }
     if (now.excess() > best.excess()) {
       q = p.before;
-      forward_kinematics(model, q, v, w);
+      mech.place(q, v);
       now = best;
     }
     return now.excess() <= 1;
@@ -351,7 +340,7 @@ struct Corrector {
       const Body& child = model.bodies[cut.child];
       const int n = model.planar ? 2 : 3;
       q.segment(child.q0, n) -= (f.parent.R * blocked).head(n);
-      forward_kinematics(model, q, v, w);
+      mech.place(q, v);
     }
   }
 };
@@ -359,9 +348,9 @@ struct Corrector {
 }  // namespace
 
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
-                         const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
+                         const std::vector<std::int32_t>& turns, Workspace& work, Mechanics& mech,
                          ContactFinder& finder, ProjectionWorkspace& scratch) {
-  Corrector corrector{model, v, turns, work, mass, finder, scratch};
+  Corrector corrector{model, v, turns, work, mech, finder, scratch};
   Violation now = corrector.measure(q);
   ProjectionReport report;
   report.raw_penetration = now.penetration;
@@ -389,9 +378,10 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
 }
 
 ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
-                              const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
-                              ContactFinder& finder, ProjectionWorkspace& scratch) {
-  Corrector corrector{model, v, turns, work, mass, finder, scratch, true, false};
+                              const std::vector<std::int32_t>& turns, Workspace& work,
+                              Mechanics& mech, ContactFinder& finder,
+                              ProjectionWorkspace& scratch) {
+  Corrector corrector{model, v, turns, work, mech, finder, scratch, true, false};
   ProjectionReport report;
   report.raw_joint_gap = report.joint_gap = corrector.measure(q).joint;
   while (report.joint_gap > joint_target && report.iterations < max_rounds) {

@@ -12,7 +12,7 @@
 #pragma once
 #include <string_view>
 
-#include "saltus/contact/islands.h"
+#include "saltus/contact/mechanics.h"
 #include "saltus/solvers/solve.h"
 
 namespace saltus {
@@ -42,8 +42,7 @@ struct ProjectionWorkspace {
   Assembly assembly;
   Islands islands;
   std::vector<IslandProblem> problems;
-  std::vector<Vec6> wrenches;
-  Vec zero, displacement, before, impulse;
+  Vec zero, displacement, before;
   std::vector<HeldContact> held;  // sorted by key; from the step
   Vec target;                     // prescribed cut coordinates: r(t_E), per coordinate
 };
@@ -51,13 +50,13 @@ struct ProjectionWorkspace {
 // Corrects q in place. `work` holds the kinematics at the given q and returns with those of the
 // corrected q; v is only passed through to the kinematics.
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
-                         const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
+                         const std::vector<std::int32_t>& turns, Workspace& work, Mechanics& mech,
                          ContactFinder& finder, ProjectionWorkspace& scratch);
 
 // Closes the joints of the cuts alone, by the same smallest displacement; contacts and limits are
 // left as they are.
 ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,
-                              const std::vector<std::int32_t>& turns, Workspace& work, Forest& mass,
-                              ContactFinder& finder, ProjectionWorkspace& scratch);
+                              const std::vector<std::int32_t>& turns, Workspace& work,
+                              Mechanics& mech, ContactFinder& finder, ProjectionWorkspace& scratch);
 
 }  // namespace saltus

@@ -5,7 +5,6 @@
 
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/coordinates.h"
-#include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/moreau/stepper.h"
 
@@ -36,18 +35,19 @@ void Stepper::start_rates() {
 // closed (Bricard's) would then pass for independent and lock the mechanism.
 void Stepper::close_loops() {
   for (const Prescribed& p : act.prescribed) w.projection.target[p.coordinate] = value(p.r, t.M);
-  (void)close_joints(m, w.q_W, s.v, s.turns, w.work, w.mass, w.finder, w.projection);
+  (void)close_joints(m, w.q_W, s.v, s.turns, w.work, mech, w.finder, w.projection);
 }
 
 void Stepper::start() {  // q_M = q_S (+) dt/2 v_S
   w.v_S = s.v;
-  if (!w.energy_known || !m.cuts.empty() || !m.runners.empty()) {
-    forward_kinematics(m, s.q, s.v, w.work);
+  const bool known = w.energy.is_of(s);
+  if (!known || !m.cuts.empty() || !m.runners.empty()) {
+    mech.place(s.q, s.v);
     for (int c = 0; c < coordinate_count(); ++c)
       w.values_start[c] = coordinate_value(m, w.work, s.q, s.turns, CoordinateIndex(c));
-    if (!w.energy_known)
-      w.energy =
-          kinetic_energy(m, s.v, w.work) + (potential_energy(m, act, s, w.work) + stored_energy());
+    if (!known)
+      w.energy.value =
+          mech.kinetic_energy(s.v) + (potential_energy(m, act, s, w.work) + stored_energy());
     spring_lengths(m, w.work, w.elements.length);
     start_rates();
   }
@@ -55,7 +55,7 @@ void Stepper::start() {  // q_M = q_S (+) dt/2 v_S
   advance(m, w.q_M, s.v, 0.5 * o.dt);
   place_prescribed(w.q_M, t.M);
   w.q_W = w.q_M;
-  forward_kinematics(m, w.q_W, s.v, w.work);
+  mech.place(w.q_W, s.v);
   if (m.has_loops) close_loops();
 }
 
@@ -107,12 +107,11 @@ void Stepper::add_impulse(int c, double impulse) {
   on(r.parent, -1);
 }
 
-// Impedances of all coordinates; those of the tree go to the diagonal, those of cuts become
-// blocks, and what is explicit is an impulse.
+// Impedances of all coordinates; those of the tree go to the diagonal (load_gains), those of cuts
+// become blocks, and what is explicit is an impulse. A motor with a torque limit is taken to stay
+// below it, on the diagonal too, unless it was at its limit in the last step: then it is a block.
 void Stepper::joint_terms() {
   read_motors();
-  w.extra.setZero();
-  w.start_impulse.setZero();
   w.cut_impulses = false;
   if (!m.cuts.empty() || m.has_elements() || m.has_compliant)
     std::fill(w.wrenches.begin(), w.wrenches.end(), Vec6::Zero());
@@ -132,10 +131,11 @@ void Stepper::joint_terms() {
     k.linear.start += w.motor[c].linear.start;
     k.linear.gain += w.motor[c].linear.gain;
     k.limited = w.motor[c].limited;
+    k.within = false;
     if (coordinate.dof.prescribed) continue;
     if (coordinate.v_index >= 0) {
-      w.extra[coordinate.v_index] += k.linear.gain;
-      w.start_impulse[coordinate.v_index] += k.linear.start;
+      k.within =
+          k.limited.gain > 0 && s.mode[m.motor_slot[c]] != static_cast<unsigned char>(Mode::slip);
     } else if (k.linear.gain == 0 && k.linear.start != 0) {
       add_impulse(c, k.linear.start);
       w.cut_impulses = true;
@@ -143,6 +143,23 @@ void Stepper::joint_terms() {
   }
   for (const Prescribed& p : act.prescribed) w.terms[p.coordinate].prescribed_rate = rate(p.r, t.E);
   if (m.has_elements()) element_terms();
+}
+
+// Gains and impulses at the start velocity of the tree's coordinates.
+void Stepper::load_gains() {
+  w.extra.setZero();
+  w.start_impulse.setZero();
+  for (int c = 0; c < coordinate_count(); ++c) {
+    const Coordinate& coordinate = m.coordinates[c];
+    const CoordinateTerms& k = w.terms[c];
+    const int v = coordinate.v_index;
+    if (v < 0 || coordinate.dof.prescribed) continue;
+    w.extra[v] += k.linear.gain;
+    w.start_impulse[v] += k.linear.start;
+    if (!k.within) continue;
+    w.extra[v] += k.limited.gain;
+    w.start_impulse[v] += k.limited.start;
+  }
 }
 
 void Stepper::element_terms() {
@@ -155,30 +172,22 @@ void Stepper::element_terms() {
 // Explicit impulses of cut coordinates, springs and drags, in the velocities; needs the forest.
 void Stepper::cut_impulses() {
   if (!w.cut_impulses) return;
-  w.mass.gather(w.wrenches, w.rhs);
+  mech.forest().mass.gather(w.wrenches, w.rhs);
   w.start_impulse += w.rhs;
 }
 
 void Stepper::user_forces() {
   w.tau_user.setZero();
   for (Vec6& f : w.work.external) f.setZero();
+  if (!act.user && act.pushes.empty()) return;
+  mech.publish(s.v);
   if (!act.pushes.empty()) add_pushes(act.pushes, t.S, t.E, w.work, w.work.external);
   if (act.user) act.user(m, w.work, t.M, w.q_M, s.v, w.tau_user, w.work.external);
 }
 
-// What the bias needs of the mid-point.
-void Stepper::load_bias() {
-  if (PlanarBias::holds(m, w.work)) w.planar_bias.load(m, w.work);
-}
-
 // v_free for the bias at the mean velocity v_mean: M' (v_free - v_S) = impulses.
 void Stepper::free_velocity(VecIn v_mean) {
-  if (PlanarBias::holds(m, w.work)) {
-    w.planar_bias.compute(m, v_mean, w.work.tau_bias);
-  } else {
-    renew_velocities(m, v_mean, w.work);
-    bias_force(m, w.work);
-  }
+  mech.bias(v_mean, w.work.tau_bias);
   w.impulse = w.start_impulse + o.dt * (w.tau_user - w.work.tau_bias);
   w.rhs = w.impulse;
   if (m.any_prescribed) {
@@ -186,10 +195,10 @@ void Stepper::free_velocity(VecIn v_mean) {
     for (const Prescribed& p : act.prescribed)
       if (const int i = m.coordinates[p.coordinate].v_index; i >= 0)
         w.drive[i] = rate(p.r, t.E) - s.v[i];
-    w.mass.multiply(w.drive, w.v_free);
+    mech.forest().mass.multiply(w.drive, w.v_free);
     w.rhs -= w.v_free;
   }
-  w.mass.solve(-1, w.rhs.data(), nullptr, w.v_free.data(), nullptr);
+  mech.solve(w.rhs, w.v_free);
   w.v_free += s.v;
   if (m.any_prescribed) w.v_free += w.drive;
 }
@@ -204,17 +213,54 @@ bool Stepper::settled(double tolerance, double& last) const {
   return done;
 }
 
-// The implicit mid-point of the smooth terms by fixed-point iteration: contraction factor
-// O(dt |v|), so a few rounds reach rounding.
+// The blocks that may act, and what the mechanics needs of their rows.
+void Stepper::open_rows() {
+  mech.twists(s.v, w.twists);
+  assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
+  mech.open_rows(w.assembly);
+}
+
+namespace {
+
+// The fixed point is left where the change that its rate promises next is below this share of the
+// velocities: rounding, or it shows in the energy of a body that tumbles for long.
+constexpr double settled_change = 1e-16;
+constexpr int most_smooth_rounds = 12;
+
+}  // namespace
+
+// The implicit mid-point of the smooth terms, mean = (v_S + v_free(mean))/2: a fixed point that
+// contracts by O(dt |v|), with Anderson's acceleration over the last two rounds. It starts from the
+// impulses of the last step: without them the body would fall and its legs stretch about as if they
+// were taken away.
 void Stepper::smooth_velocity() {
-  load_bias();
-  free_velocity(s.v);
+  mech.load_bias();
+  w.mean = s.v;
+  if (w.assembly.rows > 0 && m.quadratic_terms) {
+    mech.respond(w.assembly, w.change);
+    if (w.change.allFinite()) w.mean -= 0.5 * w.change;
+  }
+  const double enough = settled_change * (1 + s.v.lpNorm<Eigen::Infinity>());
   double last = infinity;
-  for (int i = 0; i < 12; ++i) {
-    w.v_before = w.v_free;
-    w.v_E = 0.5 * (s.v + w.v_free);
-    free_velocity(w.v_E);
-    if (settled(1e-15, last)) break;
+  for (int i = 0; i < most_smooth_rounds; ++i) {
+    free_velocity(w.mean);
+    if (!m.quadratic_terms) return;
+    w.image = 0.5 * (s.v + w.v_free);
+    w.missing = w.image - w.mean;
+    const double change = w.missing.lpNorm<Eigen::Infinity>();
+    // Of a contraction by the rate change/last, change^2/last is what comes next. Changes that no
+    // longer shrink are rounding, which on a chain of a thousand links is a thousand times that of
+    // one.
+    const bool next_is_small = i > 0 && !(change * change > enough * last);
+    if (change == 0 || next_is_small || !(change < 0.9 * last)) return;
+    w.mean = w.image;
+    if (i > 0) {
+      w.change = w.missing - w.missing_before;
+      w.mean -= (w.missing.dot(w.change) / w.change.squaredNorm()) * (w.image - w.image_before);
+    }
+    last = change;
+    w.image_before.swap(w.image);
+    w.missing_before.swap(w.missing);
   }
 }
 

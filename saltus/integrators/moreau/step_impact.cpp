@@ -56,9 +56,9 @@ void Stepper::attenuate_velocity(EnergyTerms& e) {
     attenuate(m, w.islands[i], w.results[i].attenuation, w.v_E);
     for (const int tree : w.islands[i].trees) w.struck_trees[tree] = 1;
   }
-  forward_kinematics(m, w.q_W, w.record.v_after, w.work);
+  mech.publish(w.record.v_after);
   const double before = kinetic_energy(m, w.record.v_after, w.work, w.struck_trees);
-  forward_kinematics(m, w.q_W, w.v_E, w.work);
+  mech.publish(w.v_E);
   w.record.attenuated = kinetic_energy(m, w.v_E, w.work, w.struck_trees) - before;
   e.contacts += w.record.attenuated;
 }
@@ -71,8 +71,8 @@ void Stepper::record_impact(EnergyTerms& e) {
   r.q = w.q_W;
   r.v_before = w.v_S;
   w.struck_trees.assign(m.tree_begin.size(), 0);
-  w.mass.twists(r.v_after, w.twists);
-  w.mass.twists(w.v_E, w.end_twists);
+  mech.twists(r.v_after, w.twists);
+  mech.twists(w.v_E, w.end_twists);
   const bool gaining = gaining_impact();
   double gained = 0;  // left to the scheme, as in block_work
   const Velocities raw{r.v_after, w.twists}, end{w.v_E, w.end_twists};
@@ -97,10 +97,10 @@ void Stepper::record_impact(EnergyTerms& e) {
   for (int i = 0; i < m.nv; ++i)  // drive: force of prescribed velocities, of drive_work
     if (m.prescribed[i] && w.struck_trees[m.tree[m.v_body[i]]])
       r.drives += o.dt * w.drive[i] * 0.5 * (w.v_S[i] + r.v_after[i]);
-  forward_kinematics(m, w.q_W, r.v_before, w.work);
+  mech.publish(r.v_before);
   r.kinetic_before = kinetic_energy(m, r.v_before, w.work, w.struck_trees);
   r.v_after = w.v_E;
-  forward_kinematics(m, w.q_W, r.v_after, w.work);
+  mech.publish(r.v_after);
   r.kinetic_after = kinetic_energy(m, r.v_after, w.work, w.struck_trees);
   r.forces = r.kinetic_after - r.kinetic_before - r.work();
   e.impacts += r.work() - gained;

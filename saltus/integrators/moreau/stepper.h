@@ -22,6 +22,7 @@ struct Stepper {
   StepWorkspace& w;
   const MoreauMidpoint& o;
   Instants t;
+  Mechanics mech;
 
   [[nodiscard]] int coordinate_count() const { return static_cast<int>(m.coordinates.size()); }
 
@@ -35,11 +36,12 @@ struct Stepper {
   void add_impulse(int c, double impulse);
   void joint_terms();
   void element_terms();
+  void load_gains();
   void cut_impulses();
   void user_forces();
-  void load_bias();
   void free_velocity(VecIn v_mean);
   [[nodiscard]] bool settled(double tolerance, double& last) const;
+  void open_rows();
   void smooth_velocity();
 
   // compliant_stage.cpp
@@ -58,6 +60,8 @@ struct Stepper {
   void keep_failing(int i);
   static void merge(ImpactReport& all, const ImpactReport& one);
   void end_velocity();
+  [[nodiscard]] double limited_impulse(int coordinate) const;
+  [[nodiscard]] bool motors_within();
   [[nodiscard]] bool slip_ends(int block) const;
   void capture(StepReport& report);
   [[nodiscard]] double resting_speed() const;
@@ -78,7 +82,6 @@ struct Stepper {
   void external_work(EnergyTerms& e);
   void mechanical_energy(EnergyTerms& e);
   void let_go();
-  void let_go(const std::vector<Contact>& found);
   void finish(StepReport& report);
 };
 

@@ -19,7 +19,7 @@ struct StepTimes {
   std::array<double, static_cast<std::size_t>(StepStage::count)> seconds{};
 };
 
-// As the general step (not its lean form), with the same bits; adds what each stage took.
+// As step(), with the same bits; adds what each stage took.
 [[nodiscard]] StepReport timed_step(const Model& model, const Actuation& actuation, State& state,
                                     StepWorkspace& work, const MoreauMidpoint& options,
                                     StepTimes& times);

@@ -1,9 +1,9 @@
-// Poses, velocities, inertias and energies of a CompactTree.
+// Poses, velocities, inertias and energies of a PathTree.
 #include <algorithm>
 
-#include "saltus/dynamics/compact_tree.h"
 #include "saltus/dynamics/joint_motion.h"
 #include "saltus/dynamics/packed_ops.h"
+#include "saltus/dynamics/path_tree.h"
 
 namespace saltus {
 
@@ -33,10 +33,10 @@ SALTUS_INLINE void add_from(PackedInertia& a, const PackedInertia& b, const Pack
 
 }  // namespace
 
-SALTUS_VECTORIZED void CompactTree::place(const double* q) {
+SALTUS_VECTORIZED void PathTree::place(const double* q) {
   const Pose ground{pack(Mat3(Mat3::Identity())), {}, {}};
   for (int i = 0; i < link_count(); ++i) {
-    const CompactLink& k = links[i];
+    const PathLink& k = links[i];
     const Pose& up = k.parent < 0 ? ground : poses_[k.parent];
     Pose& x = poses_[i];
     const Pack3x3 base = k.placement_turned ? up.R * k.placement : up.R;
@@ -98,13 +98,9 @@ SALTUS_VECTORIZED void CompactTree::place(const double* q) {
   }
 }
 
-Vec3 CompactTree::point(int link, const Vec3& in_link) const {
-  return unpack(poses_[link].p + poses_[link].R * pack(in_link));
-}
+Vec3 PathTree::point(int link) const { return unpack(poses_[link].p); }
 
-Mat3 CompactTree::rotation(int link) const { return unpack(poses_[link].R); }
-
-SALTUS_VECTORIZED void CompactTree::turn_inertias() {
+SALTUS_VECTORIZED void PathTree::turn_inertias() {
   for (int i = 0; i < link_count(); ++i) {
     const PackedInertia& I = links[i].inertia;
     const Pack3x3& R = poses_[i].R;
@@ -113,10 +109,10 @@ SALTUS_VECTORIZED void CompactTree::turn_inertias() {
 }
 
 // Composite rigid bodies; a column's wrench is carried to the points of its ancestors.
-SALTUS_VECTORIZED void CompactTree::mass_matrix(const Vec& extra) {
+SALTUS_VECTORIZED void PathTree::mass_matrix(const Vec& extra) {
   std::copy(inertia_.begin(), inertia_.end(), composite_.begin());
   for (int i = link_count() - 1; i >= 0; --i) {
-    const CompactLink& k = links[i];
+    const PathLink& k = links[i];
     const PackedInertia& I = composite_[i];
     for (int c = 0; c < k.nv; ++c) {
       const int at = k.v0 + c;
@@ -134,7 +130,7 @@ SALTUS_VECTORIZED void CompactTree::mass_matrix(const Vec& extra) {
       for (int j = i; links[j].parent >= 0;) {
         n += cross(poses_[j].r, f);
         j = links[j].parent;
-        const CompactLink& p = links[j];
+        const PathLink& p = links[j];
         for (int b = 0; b < p.nv; ++b)
           column[p.above + b] = dot(axis_[p.v0 + b], b < p.linear ? f : n);
       }
@@ -143,44 +139,39 @@ SALTUS_VECTORIZED void CompactTree::mass_matrix(const Vec& extra) {
   }
 }
 
-SALTUS_VECTORIZED void CompactTree::rows(int link, const Vec3& point, const Mat3& D,
-                                         Pack* w) const {
-  const Pack at_point = pack(point);
-  const Pack3x3 along{{Pack{D(0, 0), D(0, 1), D(0, 2), 0}, Pack{D(1, 0), D(1, 1), D(1, 2), 0},
-                       Pack{D(2, 0), D(2, 1), D(2, 2), 0}}};  // D'
+// An entry is the column along the row's wrench, taken about the column's own point:
+// linear a . f, angular a . (n + (origin - p) x f); a lane a row.
+SALTUS_VECTORIZED void PathTree::rows(int link, const Vec3& origin, const double* wrench, int count,
+                                      Pack* w) const {
+  Pack f[3] = {}, n[3] = {};
+  for (int r = 0; r < count; ++r)
+    for (int c = 0; c < 3; ++c) {
+      f[c][r] = wrench[6 * r + c];
+      n[c][r] = wrench[6 * r + 3 + c];
+    }
   int at = length(link);
   for (int i = link; i >= 0; i = links[i].parent) {
-    const CompactLink& k = links[i];
-    const Pack arm = at_point - poses_[i].p;
+    const PathLink& k = links[i];
+    const Pack& p = poses_[i].p;
+    const double x = origin[0] - p[0], y = origin[1] - p[1], z = origin[2] - p[2];
+    const Pack m0 = n[0] + y * f[2] - z * f[1], m1 = n[1] + z * f[0] - x * f[2],
+               m2 = n[2] + x * f[1] - y * f[0];
     for (int c = k.nv - 1; c >= 0; --c) {
       const Pack& a = axis_[k.v0 + c];
-      w[--at] = along * (c < k.linear ? a : cross(a, arm));
+      w[--at] = c < k.linear ? a[0] * f[0] + a[1] * f[1] + a[2] * f[2]
+                             : a[0] * m0 + a[1] * m1 + a[2] * m2;
     }
   }
-}
-
-SALTUS_VECTORIZED double CompactTree::point_rate(int link, const Vec3& point, const Vec3& direction,
-                                                 const double* v) const {
-  const Pack at_point = pack(point), d = pack(direction);
-  Pack velocity{};
-  for (int i = link; i >= 0; i = links[i].parent) {
-    const CompactLink& k = links[i];
-    Pack w{};
-    for (int c = 0; c < k.linear; ++c) velocity += v[k.v0 + c] * axis_[k.v0 + c];
-    for (int c = k.linear; c < k.nv; ++c) w += v[k.v0 + c] * axis_[k.v0 + c];
-    velocity += cross(w, at_point - poses_[i].p);
-  }
-  return dot(velocity, d);
 }
 
 // Newton and Euler in inertial axes: with the velocities alone,
 //   a = a_p + alpha_p x r + w_p x (w_p x r + 2 v_rel),  alpha = alpha_p + w_p x w_rel,
 //   f = m a + alpha x h + w x (w x h),  n = J alpha + w x J w + h x a,  h the first moment.
-SALTUS_VECTORIZED void CompactTree::bias(const Model& model, const double* v, double* tau) {
+SALTUS_VECTORIZED void PathTree::bias(const Model& model, const double* v, double* tau) {
   Motion ground;
   ground.a = -pack(model.gravity);
   for (int i = 0; i < link_count(); ++i) {
-    const CompactLink& k = links[i];
+    const PathLink& k = links[i];
     const Motion& p = k.parent < 0 ? ground : motion_[k.parent];
     Motion& m = motion_[i];
     const Pack& r = poses_[i].r;
@@ -202,7 +193,7 @@ SALTUS_VECTORIZED void CompactTree::bias(const Model& model, const double* v, do
     }
   }
   for (int i = link_count() - 1; i >= 0; --i) {
-    const CompactLink& k = links[i];
+    const PathLink& k = links[i];
     const Motion& m = motion_[i];
     for (int c = 0; c < k.nv; ++c) tau[k.v0 + c] = dot(axis_[k.v0 + c], c < k.linear ? m.f : m.n);
     if (k.parent < 0) continue;
@@ -212,10 +203,10 @@ SALTUS_VECTORIZED void CompactTree::bias(const Model& model, const double* v, do
   }
 }
 
-SALTUS_VECTORIZED void CompactTree::move(const double* v) {
+SALTUS_VECTORIZED void PathTree::move(const double* v) {
   const Motion ground;
   for (int i = 0; i < link_count(); ++i) {
-    const CompactLink& k = links[i];
+    const PathLink& k = links[i];
     const Motion& p = k.parent < 0 ? ground : motion_[k.parent];
     Pack w = p.w, u = p.v + cross(p.w, poses_[i].r);
     for (int c = 0; c < k.linear; ++c) u += v[k.v0 + c] * axis_[k.v0 + c];
@@ -226,7 +217,7 @@ SALTUS_VECTORIZED void CompactTree::move(const double* v) {
 }
 
 // In body axes: the inertias are those of the links.
-SALTUS_VECTORIZED double CompactTree::kinetic_energy(const Model& model, const double* v) const {
+SALTUS_VECTORIZED double PathTree::kinetic_energy(const Model& model, const double* v) const {
   double T = 0;
   for (int i = 0; i < link_count(); ++i) {
     const PackedInertia& I = links[i].inertia;
@@ -238,25 +229,48 @@ SALTUS_VECTORIZED double CompactTree::kinetic_energy(const Model& model, const d
   return T;
 }
 
-SALTUS_VECTORIZED double CompactTree::gravity_energy(const Model& model) const {
+SALTUS_VECTORIZED double PathTree::gravity_energy(const Model& model) const {
   Pack sum = pack(still_moment_);
   for (int i = 0; i < link_count(); ++i)
     sum += links[i].inertia.mass * poses_[i].p + poses_[i].R * links[i].inertia.first;
   return -dot(pack(model.gravity), sum);
 }
 
-double CompactTree::external_power() const {
-  double sum = 0;
-  for (int i = 0; i < link_count(); ++i)
-    sum += external[i].f.dot(unpack(motion_[i].v)) + external[i].n.dot(unpack(motion_[i].w));
-  return sum;
+SALTUS_VECTORIZED void PathTree::twists(const double* v, std::vector<Vec6>& V) {
+  move(v);
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    const PathPlace& at = bodies[b];
+    if (at.link < 0) {
+      V[b].setZero();
+      continue;
+    }
+    const Motion& m = motion_[at.link];
+    const Pack u = m.v + cross(m.w, poses_[at.link].R * pack(at.in_link.r));
+    for (int c = 0; c < 3; ++c) {
+      V[b][c] = u[c];
+      V[b][3 + c] = m.w[c];
+    }
+  }
 }
 
-SALTUS_VECTORIZED void CompactTree::publish(const Model& model, Workspace& w) const {
+SALTUS_VECTORIZED void PathTree::publish_poses(std::vector<SE3>& X) const {
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    const PathPlace& at = bodies[b];
+    if (at.link < 0) {
+      X[b] = at.in_link;
+      continue;
+    }
+    const Pose& x = poses_[at.link];
+    X[b].R = unpack(at.own ? x.R : x.R * pack(at.in_link.R));
+    X[b].r = unpack(x.p + x.R * pack(at.in_link.r));
+  }
+}
+
+SALTUS_VECTORIZED void PathTree::publish(const Model& model, Workspace& w) const {
   const Motion still;
   const Pose ground{pack(Mat3(Mat3::Identity())), {}, {}};
   for (int b = 0; b < model.body_count(); ++b) {
-    const CompactPlace& at = bodies[b];
+    const PathPlace& at = bodies[b];
     const Pose& x = at.link < 0 ? ground : poses_[at.link];
     const Motion& m = at.link < 0 ? still : motion_[at.link];
     const Link& k = w.tree.links[b + 1];

@@ -1,4 +1,4 @@
-#include "saltus/dynamics/compact_tree.h"
+#include "saltus/dynamics/path_tree.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,14 +14,14 @@ constexpr int most_in_tree = 40, most_in_all = 80;
 
 }  // namespace
 
-bool CompactTree::holds(const Model& m, const Tree& tree) {
+bool PathTree::holds(const Model& m, const Tree& tree) {
   if (m.planar || m.nv == 0 || m.nv > most_in_all || !tree.added.empty()) return false;
   for (std::size_t t = 0; t + 1 < m.tree_v.size(); ++t)
     if (m.tree_v[t + 1] - m.tree_v[t] > most_in_tree) return false;
   return true;
 }
 
-CompactTree::CompactTree(const Model& model) {
+PathTree::PathTree(const Model& model) {
   const Tree tree(model);
   set_links(model, tree);
   set_paths();
@@ -37,7 +37,7 @@ CompactTree::CompactTree(const Model& model) {
   inverse_.setZero(model.nv);
 }
 
-void CompactTree::set_links(const Model& model, const Tree& tree) {
+void PathTree::set_links(const Model& model, const Tree& tree) {
   bodies.resize(model.bodies.size());
   // Of each link of the tree: its carrier, its axes and its point there.
   struct Carried {
@@ -61,7 +61,7 @@ void CompactTree::set_links(const Model& model, const Tree& tree) {
         inertias[p.link].add_from(own, base);
       }
     } else {
-      CompactLink c;
+      PathLink c;
       c.parent = p.link;
       c.q0 = k.q0, c.v0 = k.v0, c.nv = k.nv, c.linear = k.linear;
       c.joint = k.joint;
@@ -84,9 +84,9 @@ void CompactTree::set_links(const Model& model, const Tree& tree) {
   }
 }
 
-void CompactTree::set_paths() {
+void PathTree::set_paths() {
   int velocities = 0;
-  for (CompactLink& k : links) {
+  for (PathLink& k : links) {
     if (k.parent >= 0) k.above = length(k.parent);
     width_ = std::max(width_, k.above + k.nv);
     velocities = std::max(velocities, k.v0 + k.nv);
@@ -96,7 +96,7 @@ void CompactTree::set_paths() {
   link_of_.assign(velocities, 0);
   ancestors_.assign(velocities, 0);
   for (int i = 0; i < link_count(); ++i) {
-    const CompactLink& k = links[i];
+    const PathLink& k = links[i];
     int* own = path_.data() + i * width_;
     if (k.parent >= 0) std::copy_n(path(k.parent), k.above, own);
     for (int c = 0; c < k.nv; ++c) {
@@ -116,13 +116,13 @@ void CompactTree::set_paths() {
 
 // Chains of links whose velocities follow each other are segments; a new one begins at the root and
 // where a tree branches. In a vector of Packs each begins with a Pack.
-void CompactTree::set_segments() {
+void PathTree::set_segments() {
   std::vector<int> children(links.size() + 1, 0);
-  for (const CompactLink& k : links) ++children[k.parent + 1];
+  for (const PathLink& k : links) ++children[k.parent + 1];
   place_of_.assign(link_of_.size(), 0);
   segment_start_.assign(link_of_.size(), 0);
   int next = 0;
-  for (const CompactLink& k : links) {
+  for (const PathLink& k : links) {
     const bool goes_on = k.parent >= 0 && children[k.parent + 1] == 1 &&
                          links[k.parent].v0 + links[k.parent].nv == k.v0;
     if (!goes_on) next = (next + 3) / 4 * 4;
@@ -151,7 +151,7 @@ void CompactTree::set_segments() {
 // Column k of L is brought under its ancestors', diagonals included: with x = L(k, j),
 // column j loses x times the first j + 1 entries of column k. What a Pack adds beyond is cleared
 // when that column's turn comes.
-SALTUS_VECTORIZED bool CompactTree::factor(int& culprit) {
+SALTUS_VECTORIZED bool PathTree::factor(int& culprit) {
   const int n = static_cast<int>(inverse_.size());
   for (int k = n - 1; k >= 0; --k) {
     double* __restrict own = column_.data() + static_cast<std::ptrdiff_t>(k) * width_;
@@ -178,7 +178,7 @@ SALTUS_VECTORIZED bool CompactTree::factor(int& culprit) {
   return true;
 }
 
-SALTUS_VECTORIZED void CompactTree::pack_columns() {
+SALTUS_VECTORIZED void PathTree::pack_columns() {
   static constexpr Pack first[5] = {{}, {1}, {1, 1}, {1, 1, 1}, {1, 1, 1, 1}};
   for (std::size_t k = 0; k < ancestors_.size(); ++k) {
     const double* own = column_.data() + static_cast<std::ptrdiff_t>(k) * width_;
@@ -188,7 +188,7 @@ SALTUS_VECTORIZED void CompactTree::pack_columns() {
   }
 }
 
-SALTUS_VECTORIZED void CompactTree::solve(double* x) const {
+SALTUS_VECTORIZED void PathTree::solve(double* x) const {
   const int n = static_cast<int>(inverse_.size());
   Pack* const work = work_.data();
   auto* const entries = reinterpret_cast<double*>(work);
@@ -203,7 +203,7 @@ SALTUS_VECTORIZED void CompactTree::solve(double* x) const {
 
 // What is above a segment is known when it begins, so that only its own entries wait for each
 // other.
-SALTUS_VECTORIZED void CompactTree::solve_lower(double* x) const {
+SALTUS_VECTORIZED void PathTree::solve_lower(double* x) const {
   const int n = static_cast<int>(inverse_.size());
   auto* const entries = reinterpret_cast<double*>(work_.data());
   for (int k = 0; k < n; ++k) {
@@ -221,7 +221,7 @@ SALTUS_VECTORIZED void CompactTree::solve_lower(double* x) const {
   }
 }
 
-SALTUS_VECTORIZED void CompactTree::half_solve(int link, int length, Pack* w) const {
+SALTUS_VECTORIZED void PathTree::half_solve(int link, int length, Pack* w) const {
   const int* way = path(link);
   for (int j = length - 1; j >= 0; --j) {
     const Pack y = w[j] *= inverse_[way[j]];

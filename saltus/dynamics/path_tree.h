@@ -22,8 +22,8 @@ struct alignas(pack_alignment) PackedInertia {
 };
 
 // A body that moves, with all that is fixed to it.
-struct alignas(pack_alignment) CompactLink {
-  int parent = -1;  // of CompactTree::links, -1: the world
+struct alignas(pack_alignment) PathLink {
+  int parent = -1;  // of PathTree::links, -1: the world
   int q0 = 0, v0 = 0, nv = 0, linear = 0;
   int above = 0;  // velocities of the path that are the parent's
   JointCase joint = JointCase::fixed;
@@ -36,15 +36,15 @@ struct alignas(pack_alignment) CompactLink {
 };
 
 // Where a body is in its carrier: axes, and its origin from the carrier's point.
-struct CompactPlace {
+struct PathPlace {
   int link = -1;     // -1: it does not move
   bool own = false;  // the link is named after it: its axes and point are the link's
   SE3 in_link;
 };
 
-class CompactTree {
+class PathTree {
  public:
-  explicit CompactTree(const Model& model);
+  explicit PathTree(const Model& model);
   // Rigid bodies in small trees; those in the plane have recursions of their own.
   [[nodiscard]] static bool holds(const Model& model, const Tree& tree);
 
@@ -65,14 +65,9 @@ class CompactTree {
   [[nodiscard]] double kinetic_energy(const Model& model, const double* v) const;  // after move()
   [[nodiscard]] double gravity_energy(const Model& model) const;                   // after place()
 
-  [[nodiscard]] double external_power() const;  // of `external`, after move()
-
-  // Rows of a point fixed to a link, along the columns of D: an entry has those of a velocity of
-  // the link's path.
-  void rows(int link, const Vec3& point, const Mat3& D, Pack* w) const;
-  // The velocity of such a point along a direction, at the velocities v.
-  [[nodiscard]] double point_rate(int link, const Vec3& point, const Vec3& direction,
-                                  const double* v) const;
+  // Rows of up to four wrenches on a link (six numbers each, inertial axes, about `origin`): an
+  // entry for each velocity of the link's path.
+  void rows(int link, const Vec3& origin, const double* wrenches, int count, Pack* w) const;
   // z = L'^-1 w of up to four rows along a path: with it (w, M^-1 w') = z . z' over the common
   // prefix. The rows have the path's first `length` velocities.
   void half_solve(int link, int length, Pack* w) const;
@@ -85,14 +80,16 @@ class CompactTree {
   [[nodiscard]] int common(int a, int b) const { return common_[a * link_count() + b]; }
   [[nodiscard]] int link_count() const { return static_cast<int>(links.size()); }
   [[nodiscard]] int width() const { return width_; }  // the longest path, rounded up to a Pack
-  [[nodiscard]] Vec3 point(int link, const Vec3& in_link) const;
-  [[nodiscard]] Mat3 rotation(int link) const;
+  [[nodiscard]] Vec3 point(int link) const;           // after place() [m]
 
+  // Of all bodies: twists at their origins in inertial axes, and, after place(), poses.
+  void twists(const double* v, std::vector<Vec6>& V);
+  void publish_poses(std::vector<SE3>& X) const;
   // What forward_kinematics would have left: of all bodies, after place() and move().
   void publish(const Model& model, Workspace& work) const;
 
-  std::vector<CompactLink> links;    // parents first
-  std::vector<CompactPlace> bodies;  // of the model
+  std::vector<PathLink> links;    // parents first
+  std::vector<PathPlace> bodies;  // of the model
   struct Wrench {
     Vec3 f = Vec3::Zero(), n = Vec3::Zero();
   };

@@ -1,0 +1,161 @@
+#include "saltus/contact/mechanics.h"
+
+#include "saltus/dynamics/algorithms.h"
+#include "saltus/dynamics/energy.h"
+#include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
+
+namespace saltus {
+
+// --- forest -----------------------------------------------------------------------------------
+
+ForestStorage::ForestStorage(const Model& model)
+    : wrenches(model.bodies.size(), Vec6::Zero()),
+      impulses(Vec::Zero(model.nv)),
+      planar_(model),
+      q_(Vec::Zero(model.nq)),
+      v_(Vec::Zero(model.nv)) {
+  mass.resize(forest_shape(model));
+}
+
+void ForestStorage::place(const Model& m, Workspace& w, VecIn q, VecIn v) {
+  q_ = q;
+  v_ = v;
+  forward_kinematics(m, q_, v_, w);
+}
+
+bool ForestStorage::factor(const Model& m, Workspace& w, VecIn extra, int& culprit) {
+  load_mass(m, w, extra, mass);
+  if (mass.factor()) return true;
+  culprit = mass.culprit();
+  return false;
+}
+
+void ForestStorage::load_bias(const Model& m, Workspace& w) {
+  if (PlanarBias::holds(m, w)) planar_.load(m, w);
+}
+
+void ForestStorage::bias(const Model& m, Workspace& w, VecIn v, VecRef tau) {
+  if (PlanarBias::holds(m, w)) return planar_.compute(m, v, tau);
+  renew_velocities(m, v, w);
+  bias_force(m, w);
+  tau = w.tau_bias;
+}
+
+void ForestStorage::solve(VecIn b, Vec& x) { mass.solve(-1, b.data(), nullptr, x.data(), nullptr); }
+
+void ForestStorage::twists(VecIn v, std::vector<Vec6>& V) { mass.twists(v, V); }
+
+void ForestStorage::respond(const Assembly& rows, Vec& x) {
+  apply_rows(rows, wrenches, impulses);
+  mass.solve(-1, impulses.data(), wrenches.data(), x.data(), nullptr);
+}
+
+void ForestStorage::form(const Model& m, const Assembly& rows, const Island& island,
+                         const Solver& solver, VecIn v_free, bool, IslandProblem& out) {
+  form_island(m, rows, island, solver, v_free, mass, out);
+}
+
+double ForestStorage::own_compliance(const Assembly& rows, int block) {
+  if (!omega_known_) mass.compliance();
+  omega_known_ = true;
+  const BlockSource& from = rows.source[block];
+  const int row = rows.blocks[block].row;
+  double own = 0;
+  if (from.a >= 0) own += mass.compliance_along(from.a, rows.wrench_a.col(row));
+  if (from.b >= 0) own += mass.compliance_along(from.b, rows.wrench_b.col(row));
+  return own;
+}
+
+double ForestStorage::kinetic_energy(const Model& m, Workspace& w, VecIn v) {
+  if (v != v_) publish(m, w, v);
+  return saltus::kinetic_energy(m, v, w);
+}
+
+void ForestStorage::publish(const Model& m, Workspace& w, VecIn v) {
+  v_ = v;
+  forward_kinematics(m, q_, v_, w);
+}
+
+// --- paths ------------------------------------------------------------------------------------
+
+PathStorage::PathStorage(const Model& model)
+    : tree_(model), rows_(tree_), diagonal_(Vec::Zero(model.nv)) {}
+
+bool PathStorage::holds(const Model& m, std::string* why) {
+  const auto no = [&](const char* what) {
+    if (why) *why = what;
+    return false;
+  };
+  if (!m.cuts.empty() || m.has_loops) return no("it has cuts or loops");
+  if (m.has_elements()) return no("it has springs, drags or runners");
+  if (m.any_prescribed) return no("it has prescribed coordinates");
+  if (!m.gap_contacts.empty()) return no("it has gap contacts");
+  if (m.has_compliant) return no("it has compliant contacts");
+  if (m.planar) return no("it is planar");
+  for (const ContactLaw& l : m.contact_laws)
+    if (l.rolling > 0 || l.drilling > 0) return no("it has rolling or drilling friction");
+  if (!PathTree::holds(m, Tree(m))) return no("its trees are too large, or have added mass");
+  if (!touches_still_only(m)) return no("bodies that move may touch each other");
+  return true;
+}
+
+void PathStorage::place(const Model&, Workspace& w, VecIn q, VecIn) {
+  tree_.place(q.data());
+  tree_.publish_poses(w.X);
+}
+
+bool PathStorage::factor(const Model& m, Workspace&, VecIn extra, int& culprit) {
+  tree_.turn_inertias();
+  diagonal_ = extra + m.armature;
+  tree_.mass_matrix(diagonal_);
+  return tree_.factor(culprit);
+}
+
+// External wrenches, from the bodies to the links that carry them.
+void PathStorage::load_bias(const Model& m, Workspace& w) {
+  tree_.has_external = false;
+  for (PathTree::Wrench& f : tree_.external) f = {};
+  for (int b = 0; b < m.body_count(); ++b) {
+    const Vec6& F = w.external[b];
+    const int link = tree_.bodies[b].link;
+    if (link < 0 || (F.array() == 0).all()) continue;
+    const SE3& X = w.X[b];
+    const Vec3 f = X.R * F.head<3>(), n = X.R * F.tail<3>();
+    tree_.external[link].f += f;
+    tree_.external[link].n += n + (X.r - tree_.point(link)).cross(f);
+    tree_.has_external = true;
+  }
+}
+
+void PathStorage::bias(const Model& m, Workspace&, VecIn v, VecRef tau) {
+  tree_.bias(m, v.data(), tau.data());
+}
+
+void PathStorage::solve(VecIn b, Vec& x) {
+  x = b;
+  tree_.solve(x.data());
+}
+
+void PathStorage::twists(VecIn v, std::vector<Vec6>& V) { tree_.twists(v.data(), V); }
+
+void PathStorage::form(const Model& m, const Assembly& rows, const Island& island,
+                       const Solver& solver, VecIn v_free, bool full, IslandProblem& out) {
+  const bool newton =
+      std::holds_alternative<AutoSolver>(solver) || std::holds_alternative<Newton>(solver);
+  const bool on_velocity = !newton && options_of(solver).on == ProxOptions::On::velocity;
+  rows_.form(m, tree_, rows, island, v_free, full || on_velocity, out);
+  out.problem.has_G = !on_velocity;
+}
+
+double PathStorage::kinetic_energy(const Model& m, Workspace&, VecIn v) {
+  tree_.move(v.data());
+  return tree_.kinetic_energy(m, v.data());
+}
+
+void PathStorage::publish(const Model& m, Workspace& w, VecIn v) {
+  tree_.move(v.data());
+  tree_.publish(m, w);
+}
+
+}  // namespace saltus

@@ -1,0 +1,182 @@
+#include "saltus/solvers/stick.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace saltus {
+
+namespace {
+
+constexpr int most_changes = 6;      // of intervals between their bounds and inside
+constexpr double dependent = 1e-10;  // share of its diagonal below which a pivot is none
+
+bool is_interval(const Block& k) { return std::holds_alternative<Interval>(k.law); }
+
+// G + C of some rows = L L'. Dependent rows are taken out of `of`.
+bool factor(const Inclusion& p, const Vec& compliance, double rank, std::vector<int>& of, Mat& L) {
+  for (int j = 0; j < static_cast<int>(of.size());) {
+    const int n = static_cast<int>(of.size());
+    double* own = L.col(j).data();
+    const double* from = p.G.col(of[j]).data();
+    for (int i = j; i < n; ++i) own[i] = from[of[i]];
+    own[j] += compliance[of[j]];
+    const double diagonal = own[j];
+    for (int k = 0; k < j; ++k) {
+      const double* other = L.col(k).data();
+      const double x = other[j];
+      for (int i = j; i < n; ++i) own[i] -= x * other[i];
+    }
+    if (!(own[j] > rank * diagonal)) {
+      if (!std::isfinite(own[j])) return false;
+      of.erase(of.begin() + j);
+      for (int k = 0; k < j; ++k) std::copy_n(&L(j + 1, k), n - j - 1, &L(j, k));
+      continue;
+    }
+    const double inverse = 1 / std::sqrt(own[j]);
+    own[j] = inverse;
+    for (int i = j + 1; i < n; ++i) own[i] *= inverse;
+    ++j;
+  }
+  return true;
+}
+
+void substitute(const Mat& L, int n, double* x) {
+  for (int j = 0; j < n; ++j) {
+    const double* own = L.col(j).data();
+    const double y = x[j] *= own[j];
+    for (int i = j + 1; i < n; ++i) x[i] -= own[i] * y;
+  }
+  for (int j = n - 1; j >= 0; --j) {
+    const double* own = L.col(j).data();
+    double sum = x[j];
+    for (int i = j + 1; i < n; ++i) sum -= own[i] * x[i];
+    x[j] = sum * own[j];
+  }
+}
+
+// The rows in w.direct_rows come to rest, the others have the impulses that are in `x`.
+bool bring_to_rest(const Inclusion& p, double rank, VecRef x, SolverWorkspace& w) {
+  std::vector<int>& of = w.direct_rows;
+  if (!factor(p, w.compliance, rank, of, w.factor)) return false;
+  const int n = static_cast<int>(of.size());
+  for (int i = 0; i < n; ++i) w.direct[i] = -p.c[of[i]];
+  if (n < p.rows)
+    for (int r = 0, at = 0; r < p.rows; ++r) {
+      if (at < n && of[at] == r) {
+        ++at;
+        continue;
+      }
+      const double* g = p.G.col(r).data();
+      for (int i = 0; i < n; ++i) w.direct[i] -= g[of[i]] * x[r];
+    }
+  substitute(w.factor, n, w.direct.data());
+  for (int i = 0; i < n; ++i) x[of[i]] = w.direct[i];
+  return true;
+}
+
+void set_compliance(const Inclusion& p, Vec& out) {
+  for (const Block& k : p.blocks)
+    for (int r = k.row; r < k.row + k.rows; ++r) out[r] = k.compliance;
+}
+
+// -1 or 1 at a bound, 0 between.
+int side_of(const Block& k, double x) {
+  const auto& law = std::get<Interval>(k.law);
+  return x >= law.upper ? 1 : x <= law.lower ? -1 : 0;
+}
+
+// Rows of joints that others imply: those that the factor left out.
+int dropped_joints(const Inclusion& p, const std::vector<int>& kept) {
+  int n = 0;
+  for (const Block& k : p.blocks) {
+    if (!std::holds_alternative<Bilateral>(k.law)) continue;
+    for (int r = k.row; r < k.row + k.rows; ++r)
+      n += !std::binary_search(kept.begin(), kept.end(), r);
+  }
+  return n;
+}
+
+bool inside(const Block& k, const double* x) {
+  for (const ConvexSet& set : sets_of(k.law)) {
+    const double* y = x + set.first;
+    if (set.shape == ConvexSet::Shape::interval) {
+      const double scale = set.scaled ? x[0] : 1;
+      if (!(y[0] > scale * set.lower && y[0] < scale * set.upper)) return false;
+    } else if (set.shape == ConvexSet::Shape::ellipse) {
+      const double scale = set.scaled ? x[0] : 1;
+      const double a = y[0] / (set.axis(y[0]) * scale), b = y[1] / (set.upper * scale);
+      if (!(a * a + b * b < 1)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool may_stick(const Inclusion& p, VecIn Lambda) {
+  if (!p.has_G || p.rows > most_sticking_rows) return false;
+  return std::none_of(p.blocks.begin(), p.blocks.end(), [&](const Block& k) {
+    return !is_interval(k) && mode_of(k, Lambda.segment(k.row, k.rows)) == Mode::slip;
+  });
+}
+
+SolveReport solve_sticking(const Inclusion& p, VecRef Lambda, double tolerance,
+                           SolverWorkspace& w) {
+  SolveReport report;
+  report.solver = "stick";
+  report.converged = false;
+  report.residual = infinity;
+  const int n = p.rows;
+  auto x = w.next.head(n);
+  signed char side[most_sticking_rows];
+  for (std::size_t b = 0; b < p.blocks.size(); ++b) {
+    const Block& k = p.blocks[b];
+    side[b] = static_cast<signed char>(is_interval(k) ? side_of(k, Lambda[k.row]) : 0);
+  }
+  set_compliance(p, w.compliance);
+  for (bool changed = true; changed;) {
+    if (report.iterations == most_changes) return report;
+    ++report.iterations;
+    x = Lambda.head(n);
+    w.direct_rows.clear();
+    for (std::size_t b = 0; b < p.blocks.size(); ++b) {
+      const Block& k = p.blocks[b];
+      if (side[b] != 0) {
+        const auto& law = std::get<Interval>(k.law);
+        x[k.row] = side[b] > 0 ? law.upper : law.lower;
+      } else {
+        for (int r = k.row; r < k.row + k.rows; ++r) w.direct_rows.push_back(r);
+      }
+    }
+    if (!bring_to_rest(p, dependent, x, w)) return report;
+    changed = false;
+    for (std::size_t b = 0; b < p.blocks.size(); ++b) {
+      const Block& k = p.blocks[b];
+      if (!is_interval(k)) continue;
+      int now = 0;
+      if (side[b] == 0) {
+        now = side_of(k, x[k.row]);
+      } else {
+        const double rate = p.c[k.row] + p.G.col(k.row).head(n).dot(x) + k.compliance * x[k.row];
+        if (!(rate * side[b] > tolerance)) now = side[b];
+      }
+      changed = changed || now != side[b];
+      side[b] = static_cast<signed char>(now);
+    }
+  }
+  for (std::size_t b = 0; b < p.blocks.size(); ++b)
+    if (side[b] == 0 && !inside(p.blocks[b], x.data() + p.blocks[b].row)) return report;
+  note(residual(p, x, w), tolerance, report);
+  report.redundant = dropped_joints(p, w.direct_rows);
+  if (report.converged) Lambda.head(n) = x;
+  return report;
+}
+
+bool solve_bilateral(const Inclusion& p, double rank, VecRef Lambda, SolverWorkspace& w) {
+  set_compliance(p, w.compliance);
+  w.direct_rows.clear();
+  for (int r = 0; r < p.rows; ++r) w.direct_rows.push_back(r);
+  return bring_to_rest(p, rank, Lambda, w);
+}
+
+}  // namespace saltus

@@ -1,0 +1,26 @@
+// The guess that nothing slips or parts: one linear system, and its solution is one of the laws if
+// it lies in their sets.
+//
+// Rows of intervals (dry friction of joints, motors with a limit) whose warm start is at a bound
+// are taken to stay there; one that its bound drives back comes loose, one that would need more
+// goes to its bound, a few times. A row that depends on others (the fourth leg of a table) keeps
+// the impulse that it had.
+#pragma once
+#include "saltus/solvers/prox.h"
+
+namespace saltus {
+
+// Larger problems are not tried: a factor costs the cube of the rows.
+inline constexpr int most_sticking_rows = 64;
+
+// Whether the warm start speaks for it; cheap.
+[[nodiscard]] bool may_stick(const Inclusion& problem, VecIn Lambda);
+// As other solvers, but where it does not converge Lambda is left as it was. Needs G.
+[[nodiscard]] SolveReport solve_sticking(const Inclusion& problem, VecRef Lambda, double tolerance,
+                                         SolverWorkspace& work);
+// Bilateral rows alone: (G + C) Lambda = -c; dependent rows (a pivot below `rank` of the diagonal)
+// keep what they had. False where the matrix is no number. Needs G.
+[[nodiscard]] bool solve_bilateral(const Inclusion& problem, double rank, VecRef Lambda,
+                                   SolverWorkspace& work);
+
+}  // namespace saltus
