@@ -80,6 +80,7 @@ struct DriveScene {
 
 struct MotorScene {
   std::vector<std::string> joints;  // patterns of coordinate names, in the model's order
+  bool of_snake = false;            // its own joints instead, whatever others are called
   double kp = 0, kd = 0;
   std::optional<Signal> reference;
   std::optional<SerpenoidGait> gait;  // along the joints
