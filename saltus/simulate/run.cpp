@@ -133,6 +133,11 @@ struct SceneRun {
     if (old.checkpoint_count() == 0)
       throw InputError(
           fmt::format("{}: there is no checkpoint to resume from", options.resume_from));
+    if (const int known = RunFileSpec().checkpoint_version; old.checkpoint_version() != known)
+      throw InputError(fmt::format(
+          "{}: its checkpoints are of version {} (saltus {}), this saltus resumes version {}; run "
+          "its scene again",
+          options.resume_from, old.checkpoint_version(), old.version(), known));
     const auto saved = old.checkpoint(old.checkpoint_count() - 1);
     const std::size_t head = sizeof(Totals) + metrics.memory().size() * sizeof(double);
     if (saved.state.size() < head)
