@@ -13,6 +13,7 @@
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
 #include "saltus/model/layout.h"
+#include "saltus/scene/document.h"
 #include "saltus/scene/scene.h"
 
 namespace saltus {
