@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "saltus/dynamics/mass.h"
+#include "saltus/dynamics/preconditions.h"
 #include "saltus/integrators/moreau/compact_step.h"
 #include "saltus/integrators/moreau/stepper.h"
 #include "saltus/integrators/moreau/timed_step.h"
@@ -110,6 +111,8 @@ Instants instants_of(const State& s, double dt) {
 
 StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
                 const MoreauMidpoint& o) {
+  SALTUS_ASSERT(fits(m, s) && fits(m, w.work));
+  SALTUS_ASSERT(o.dt > 0);
   Stepper k{m, act, s, w, o, instants_of(s, o.dt)};
   StepReport report;
   bool called = false;
@@ -119,6 +122,8 @@ StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w
 
 StepReport timed_step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
                       const MoreauMidpoint& o, StepTimes& times) {
+  SALTUS_ASSERT(fits(m, s) && fits(m, w.work));
+  SALTUS_ASSERT(o.dt > 0);
   const auto cpu_time = [] {  // of this thread: what else the machine does stays out
     timespec t{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -134,6 +139,7 @@ StepReport timed_step(const Model& m, const Actuation& act, State& s, StepWorksp
 }
 
 void impose_prescribed(const Model& model, const Actuation& actuation, State& state) {
+  SALTUS_ASSERT(fits(model, state));
   for (const Prescribed& p : actuation.prescribed) {
     const Coordinate& c = model.coordinates[p.coordinate];
     if (c.q_index < 0) continue;
