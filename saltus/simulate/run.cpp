@@ -472,7 +472,7 @@ struct SceneRun {
     j["metrics"] = Json::object();
     for (const auto& m : metrics.results(system.model))
       j["metrics"][m.name] = m.value ? Json(*m.value) : Json(nullptr);
-    result.summary = std::make_shared<RunSummary>(std::move(j));
+    result.summary = std::make_shared<RunSummary>(RunSummary{std::move(j)});
   }
 
   RunResult finish() {
