@@ -13,7 +13,7 @@ BIN := $(CURDIR)/build/release/bin
 started := $(shell date +%s)
 stage = @printf '\n==> %s\n' "$(1)"
 
-.PHONY: help deps peers bench bench-build bench-clang fclib venv viewer build cli debug asan tsan fuzz fuzz-build test demo soak format lint clean \
+.PHONY: help deps peers bench bench-build bench-clang fclib venv viewer build cli debug asan tsan fuzz fuzz-build test demo soak accept format lint clean \
         configure format-check layers ctest package python pytest \
         browser-tests
 
@@ -145,6 +145,10 @@ soak: deps venv  ## the long tests: ctest and pytest with SALTUS_SOAK=1, clang-t
 	@$(MAKE) pytest
 	@$(MAKE) browser-tests
 
+# Not in `make test`: it needs the machine for itself, and for longer.
+accept:  ## a fresh clone with an empty compiler cache: make demo and make test there, timed
+	@tools/accept.sh
+
 format:  ## apply clang-format
 	@tools/format.sh
 
@@ -161,7 +165,8 @@ layers:
 ctest:
 	@ctest --preset release -j $(JOBS)
 
-# Installs, then builds and runs examples/cmake-package as a user of the installed tree would.
+# Installs, then builds and runs examples/cmake-package as a user of the installed tree would; and every
+# installed header compiles, so none of those it includes is missing.
 package:
 	@rm -rf build/install build/example
 	@cmake --install build/release --prefix build/install >/dev/null
@@ -169,6 +174,9 @@ package:
 	  -DCMAKE_PREFIX_PATH=$(CURDIR)/build/install >/dev/null
 	@cmake --build build/example
 	build/example/saltus_example
+	@cd build/install/include && find saltus -name '*.h' -printf '#include "%p"\n' | sort | \
+	  c++ -std=c++20 -fsyntax-only -I. -isystem /usr/include/eigen3 -x c++ - && \
+	  echo "package: $$(find saltus -name '*.h' | wc -l) headers"
 
 # The package as `pip install .` makes it, but in a build folder that is kept, and by the compiler's
 # name in build/release: so ccache knows the library already.

@@ -9,6 +9,7 @@
 #include "bench/register.h"
 #include "saltus/integrators/moreau/moreau.h"
 #include "saltus/robots/mjcf_reader.h"
+#include "saltus/scene/document.h"
 #include "saltus/scene/scene.h"
 
 namespace saltus::bench {

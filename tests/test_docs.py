@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md")), ROOT / "viewer/README.md",
+         *(p for f in ("apps", "bench", "cmake", "examples", "python", "saltus", "scenes", "tests", "tools")
+           for p in sorted((ROOT / f).rglob("README.md")))]
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -54,4 +56,4 @@ def test_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
             if not target.startswith(("http", "file:")):
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+                assert (page.parent / target).exists(), f"{page.relative_to(ROOT)}: {target}"

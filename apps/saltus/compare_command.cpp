@@ -6,6 +6,7 @@
 
 #include "apps/saltus/commands.h"
 #include "apps/saltus/json_number.h"
+#include "saltus/scene/document.h"
 #include "saltus/studies/compare.h"
 
 namespace saltus::cli {

@@ -114,7 +114,7 @@ void add_schema(CLI::App& app, Command& chosen) {
   CLI::App* c = app.add_subcommand("schema", "the JSON Schema of scenes");
   c->callback([&chosen] {
     chosen = [] {
-      fmt::print("{}\n", scene_schema().dump(2));
+      fmt::print("{}\n", scene_schema());
       return 0;
     };
   });

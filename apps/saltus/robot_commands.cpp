@@ -81,7 +81,7 @@ int import_robot(const ImportArguments& a) {
     (void)build_system(scene_of(robot));  // what a model cannot be made of is refused here, too
     return 0;
   }
-  Json report = report_json(robot);
+  Json report = Json::parse(report_json(robot));
   if (dynamics)
     report["dynamics"] = dynamics_json(robot, a);
   else

@@ -9,6 +9,7 @@
 #include "apps/saltus/commands.h"
 #include "apps/saltus/live_view.h"
 #include "saltus/simulate/run.h"
+#include "saltus/simulate/run_summary.h"
 
 namespace saltus::cli {
 
@@ -168,10 +169,10 @@ int run_scene(const RunArguments& a) {
   const RunResult result = run(scene, options);
   if (draw) fmt::print(stderr, "\r{:90}\r", "");
   if (a.json)
-    fmt::print("{}\n", result.summary.dump(2, ' ', false,
-                                           nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", result.summary->json.dump(2, ' ', false,
+                                                 nlohmann::ordered_json::error_handler_t::replace));
   else if (!a.quiet)
-    print_summary(result.summary, options.output);
+    print_summary(result.summary->json, options.output);
   std::fflush(stdout);
   if (!result.message.empty()) fmt::print(stderr, "saltus: {}\n", result.message);
   if (live) live->linger(stopped);

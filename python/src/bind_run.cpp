@@ -4,8 +4,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <nlohmann/json.hpp>
-
 #include "saltus/runs/run_file.h"
 #include "saltus/simulate/run.h"
 #include "scenes.h"
@@ -52,9 +50,7 @@ Outcome run_here(const Scene& scene, const std::string& output, const std::strin
     result = run(scene, options);
   }
   static const char* const names[] = {"completed", "unconverged", "diverged", "stopped"};
-  const std::string summary =
-      result.summary.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  return {names[static_cast<int>(result.status)], text(result.message), text(summary),
+  return {names[static_cast<int>(result.status)], text(result.message), text(result.summary_json()),
           StateHandle{model, std::move(result.state)}};
 }
 

@@ -5,9 +5,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <nlohmann/json.hpp>
-
 #include "saltus/robots/robot.h"
+#include "saltus/scene/document.h"
 #include "scenes.h"
 
 namespace saltus::python {
@@ -82,7 +81,7 @@ SceneHandle load(const std::string& path, const std::string& base,
   }
   const Robot robot = load_robot(path, {chosen->second});
   SceneHandle handle(scene_text(robot, base), path, overrides);
-  handle.report = report_json(robot).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  handle.report = report_json(robot);
   return handle;
 }
 
@@ -170,7 +169,7 @@ void bind_scene(nb::module_& m) {
       "A robot file (URDF, MJCF) as a scene of its own, with `report`; or a scene. `base`: "
       "from-file, fixed or floating.");
   m.def(
-      "scene_schema", [] { return scene_schema().dump(2); }, "The JSON Schema of scenes, as text.");
+      "scene_schema", [] { return scene_schema(); }, "The JSON Schema of scenes, as text.");
 }
 
 }  // namespace saltus::python

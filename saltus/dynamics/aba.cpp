@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "saltus/dynamics/algorithms.h"
+#include "saltus/dynamics/preconditions.h"
 #include "saltus/dynamics/recursion.h"
 
 namespace saltus {
@@ -196,6 +197,8 @@ struct Aba {
 }  // namespace
 
 void aba(const Model& model, VecIn tau, Workspace& w, VecRef a) {
+  SALTUS_ASSERT(fits(model, w));
+  SALTUS_ASSERT(tau.size() == model.nv && a.size() == model.nv);
   const Aba pass{model, w, tau.data(), a.data()};
   const int n = model.body_count();
   for (int i = 1; i <= n; ++i) pass.start(i);

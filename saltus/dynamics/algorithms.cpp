@@ -1,6 +1,7 @@
 #include "saltus/dynamics/algorithms.h"
 
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/preconditions.h"
 #include "saltus/dynamics/recursion.h"
 
 namespace saltus {
@@ -9,6 +10,8 @@ using recursion::Acceleration;
 using recursion::Wrench;
 
 void rnea(const Model& model, VecIn qdd, Workspace& w, VecRef tau) {
+  SALTUS_ASSERT(fits(model, w));
+  SALTUS_ASSERT(qdd.size() == model.nv && tau.size() == model.nv);
   const int n = model.body_count();
   w.acceleration[0] = {-model.gravity, Vec3::Zero()};
   for (int i = 1; i <= n; ++i) {
@@ -44,6 +47,7 @@ void rnea(const Model& model, VecIn qdd, Workspace& w, VecRef tau) {
 }
 
 void bias_force(const Model& model, Workspace& w) {
+  SALTUS_ASSERT(fits(model, w));
   w.scratch_v.setZero();
   rnea(model, w.scratch_v, w, w.tau_bias);
 }
@@ -116,6 +120,7 @@ void mass_matrix(const Model& model, Workspace& w, std::vector<Inertia>& composi
 }  // namespace
 
 void crba(const Model& model, Workspace& w) {
+  SALTUS_ASSERT(fits(model, w));
   const int n = model.body_count();
   if (w.M.rows() != model.nv) w.M.setZero(model.nv, model.nv);
   for (int i = 1; i <= n; ++i)

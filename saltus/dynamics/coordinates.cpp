@@ -5,6 +5,7 @@
 
 #include "saltus/dynamics/joint_kinematics.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/preconditions.h"
 #include "saltus/lie/so3.h"
 
 namespace saltus {
@@ -48,6 +49,8 @@ Vec6 coordinate_wrench(const Model& model, const Workspace& w, const Coordinate&
 
 double coordinate_value(const Model& model, const Workspace& w, VecIn q,
                         const std::vector<std::int32_t>& turns, CoordinateIndex index) {
+  SALTUS_ASSERT(has(model, index) && q.size() == model.nq);
+  SALTUS_ASSERT(turns.size() == model.coordinates.size());
   const Coordinate& c = model.coordinates[index];
   if (c.q_index >= 0) return q[c.q_index];
   const Cut& cut = model.cuts[c.cut];
@@ -58,6 +61,7 @@ double coordinate_value(const Model& model, const Workspace& w, VecIn q,
 }
 
 double coordinate_rate(const Model& model, const Workspace& w, VecIn v, CoordinateIndex index) {
+  SALTUS_ASSERT(has(model, index) && v.size() == model.nv);
   const Coordinate& c = model.coordinates[index];
   if (c.v_index >= 0) return v[c.v_index];
   const Cut& cut = model.cuts[c.cut];
@@ -82,6 +86,7 @@ double slot_gap(const Model& model, const Workspace& work, VecIn q,
 }
 
 CoordinateRow coordinate_row(const Model& model, const Workspace& w, CoordinateIndex index) {
+  SALTUS_ASSERT(has(model, index));
   const Coordinate& c = model.coordinates[index];
   if (c.v_index >= 0) return {c.v_index, -1, -1, Vec6::Zero()};
   const Cut& cut = model.cuts[c.cut];

@@ -1,10 +1,13 @@
 #include "saltus/dynamics/energy.h"
 
 #include "saltus/dynamics/coordinates.h"
+#include "saltus/dynamics/preconditions.h"
 
 namespace saltus {
 
 double kinetic_energy(const Model& model, VecIn v, const Workspace& w) {
+  SALTUS_ASSERT(v.size() == model.nv);
+  SALTUS_ASSERT(fits(model, w));
   double T = 0;
   for (int i = 0; i < model.body_count(); ++i)
     T += 0.5 * w.V[i].dot(model.bodies[i].inertia * w.V[i]);
@@ -17,6 +20,7 @@ double kinetic_energy(const Model& model, VecIn v, const Workspace& w) {
 }
 
 double gravity_energy(const Model& model, const Workspace& w) {
+  SALTUS_ASSERT(fits(model, w));
   double U = 0;
   for (int i = 0; i < model.body_count(); ++i) {
     const RigidInertia& r = model.bodies[i].rigid;
@@ -26,6 +30,7 @@ double gravity_energy(const Model& model, const Workspace& w) {
 }
 
 Vec3 centre_of_mass(const Model& model, const Workspace& w) {
+  SALTUS_ASSERT(fits(model, w));
   Vec3 sum = Vec3::Zero();
   for (int i = 0; i < model.body_count(); ++i)
     sum += model.bodies[i].rigid.mass * (w.X[i] * model.bodies[i].rigid.com);
@@ -34,6 +39,7 @@ Vec3 centre_of_mass(const Model& model, const Workspace& w) {
 }
 
 Momentum momentum(const Model& model, const Workspace& w) {
+  SALTUS_ASSERT(fits(model, w));
   Vec6 h = Vec6::Zero();
   for (int i = 0; i < model.body_count(); ++i)
     h += wrench_to_parent(w.X[i], model.bodies[i].inertia * w.V[i]);

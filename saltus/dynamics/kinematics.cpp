@@ -6,6 +6,7 @@
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/joint_kinematics.h"
 #include "saltus/dynamics/joint_motion.h"
+#include "saltus/dynamics/preconditions.h"
 #include "saltus/lie/so3.h"
 
 namespace saltus {
@@ -68,14 +69,20 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
 }  // namespace
 
 void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& w) {
+  SALTUS_ASSERT(fits(model, q, v));
+  SALTUS_ASSERT(fits(model, w));
   move_all<Detail::all>(model, q.data(), v.data(), w);
 }
 
 void move_links(const Model& model, VecIn q, VecIn v, Workspace& w) {
+  SALTUS_ASSERT(fits(model, q, v));
+  SALTUS_ASSERT(fits(model, w));
   move_all<Detail::velocities>(model, q.data(), v.data(), w);
 }
 
 void renew_velocities(const Model& model, VecIn v, Workspace& w) {
+  SALTUS_ASSERT(v.size() == model.nv);
+  SALTUS_ASSERT(fits(model, w));
   const int n = model.body_count();
   for (int i = 1; i <= n; ++i) {
     const Link& k = w.tree.links[i];
@@ -87,15 +94,20 @@ void renew_velocities(const Model& model, VecIn v, Workspace& w) {
 }
 
 void place_links(const Model& model, VecIn q, Workspace& w) {
+  SALTUS_ASSERT(q.size() == model.nq);
+  SALTUS_ASSERT(fits(model, w));
   move_all<Detail::poses>(model, q.data(), w.scratch_v.data(), w);
 }
 
 SE3 pose_in_parent(const Model& model, const Workspace& w, BodyIndex body) {
+  SALTUS_ASSERT(has(model, body) && body.valid());
+  SALTUS_ASSERT(fits(model, w));
   const BodyIndex parent = model.bodies[body].parent;
   return parent.valid() ? w.X[parent].inverse() * w.X[body] : w.X[body];
 }
 
 void world_columns(const Model& model, Workspace& w) {
+  SALTUS_ASSERT(fits(model, w));
   for (int k = 0; k < model.nv; ++k) {
     const Vec3 angular = w.S_I.col(k).tail<3>(), &point = w.motion[model.v_body[k] + 1].origin;
     w.S0.col(k) << w.S_I.col(k).head<3>() + point.cross(angular), angular;
@@ -103,6 +115,7 @@ void world_columns(const Model& model, Workspace& w) {
 }
 
 void advance(const Model& model, VecRef q, VecIn v, double dt) {
+  SALTUS_ASSERT(fits(model, q, v));
   for (const Body& b : model.bodies) {
     if (b.nv == 0) continue;
     if (b.nv == 1)
@@ -114,6 +127,7 @@ void advance(const Model& model, VecRef q, VecIn v, double dt) {
 
 // advance() turns by R exp(x), so R'Rdot = dexp(x) xdot is the angular velocity in the body.
 void local_rates(const Model& model, VecIn x, VecIn v, VecRef rates) {
+  SALTUS_ASSERT(x.size() == model.nv && v.size() == model.nv && rates.size() == model.nv);
   rates = v;
   for (const Body& b : model.bodies) {
     const bool floats = std::holds_alternative<Floating>(b.joint);
@@ -136,6 +150,9 @@ int last_velocity(const Model& model, BodyIndex body) {
 
 void point_jacobian(const Model& model, const Workspace& w, BodyIndex body, const Vec3& p,
                     Eigen::Ref<Mat6X> J) {
+  SALTUS_ASSERT(has(model, body));
+  SALTUS_ASSERT(fits(model, w));
+  SALTUS_ASSERT(J.cols() == model.nv);
   J.setZero();
   for (int k = last_velocity(model, body); k >= 0; k = model.v_parent[k]) {
     const Vec3 angular = w.S0.col(k).tail<3>();
@@ -144,6 +161,7 @@ void point_jacobian(const Model& model, const Workspace& w, BodyIndex body, cons
 }
 
 Vec3 point_velocity(const Workspace& w, BodyIndex body, const Vec3& p) {
+  SALTUS_ASSERT(body < static_cast<int>(w.X.size()));
   if (!body.valid()) return Vec3::Zero();
   const SE3& X = w.X[body];
   const Vec3 r = X.R.transpose() * (p - X.r);
@@ -152,6 +170,8 @@ Vec3 point_velocity(const Workspace& w, BodyIndex body, const Vec3& p) {
 
 void add_wrench_row(const Model& model, const Workspace& w, BodyIndex body, const Vec6& wrench,
                     double sign, VecRef column) {
+  SALTUS_ASSERT(has(model, body));
+  SALTUS_ASSERT(column.size() == model.nv);
   for (int k = last_velocity(model, body); k >= 0; k = model.v_parent[k])
     column[k] += sign * w.S0.col(k).dot(wrench);
 }
@@ -174,6 +194,8 @@ Posture zero_posture(const Model& model) {
 }
 
 void set_posture(const Model& model, const Posture& posture, State& state) {
+  SALTUS_ASSERT(posture.q.size() == model.bodies.size() && posture.v.size() == model.bodies.size());
+  SALTUS_ASSERT(fits(model, state));
   const int n = model.body_count();
   std::vector<SE3> X(n);
   std::vector<Vec6> V(n);

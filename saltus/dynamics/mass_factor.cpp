@@ -1,10 +1,14 @@
 #include <cmath>
 
 #include "saltus/dynamics/algorithms.h"
+#include "saltus/dynamics/preconditions.h"
 
 namespace saltus {
 
 bool factor(const Model& model, VecIn extra, Workspace& w) {
+  SALTUS_ASSERT(fits(model, w));
+  SALTUS_ASSERT(extra.size() == model.nv);
+  SALTUS_ASSERT(w.M.rows() == model.nv);
   // M' = L^T L with L lower triangular and as sparse as the tree (Featherstone 2008, 6.5).
   const auto& parent = model.v_parent;
   if (w.L.rows() != model.nv) w.L.setZero(model.nv, model.nv);
@@ -27,6 +31,8 @@ bool factor(const Model& model, VecIn extra, Workspace& w) {
 }
 
 void solve_mass(const Model& model, const Workspace& w, VecRef x) {
+  SALTUS_ASSERT(x.size() == model.nv);
+  SALTUS_ASSERT(w.L.rows() == model.nv);
   const auto& parent = model.v_parent;
   if (model.any_prescribed)
     for (int k = 0; k < model.nv; ++k)
@@ -44,6 +50,8 @@ void solve_mass(const Model& model, const Workspace& w, VecRef x) {
 }
 
 void multiply_mass(const Model& model, const Workspace& w, VecIn x, VecRef y) {
+  SALTUS_ASSERT(x.size() == model.nv && y.size() == model.nv);
+  SALTUS_ASSERT(w.M.rows() == model.nv);
   y.setZero();
   for (int k = 0; k < model.nv; ++k) {
     y[k] += w.M(k, k) * x[k];

@@ -8,6 +8,7 @@
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
+#include "saltus/dynamics/preconditions.h"
 #include "saltus/solvers/condense.h"
 
 namespace saltus {
@@ -188,6 +189,7 @@ struct Closer {
 }  // namespace
 
 ClosureReport measure_loops(const Model& model, const State& state) {
+  SALTUS_ASSERT(fits(model, state));
   Workspace w(model);
   forward_kinematics(model, state.q, state.v, w);
   ClosureReport report;

@@ -5,6 +5,7 @@
 #include "saltus/base/error.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/preconditions.h"
 
 namespace saltus {
 
@@ -89,6 +90,7 @@ void Rk4Projection::store(double dt, State& s) const {
 }
 
 bool Rk4Projection::step(State& s, double dt, EnergyTerms& energy) {
+  SALTUS_ASSERT(fits(model_, s) && dt > 0);
   const int nv = model_.nv;
   State start = s;
   const double t_E = s.t0 + static_cast<double>(s.step + 1) * dt, h = t_E - s.t;

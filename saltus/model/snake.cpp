@@ -6,9 +6,14 @@
 #include <cmath>
 #include <numbers>
 
+#include "saltus/base/error.h"
+
 namespace saltus {
 
 void add_snake(ModelBuilder& builder, const SnakeSpec& s) {
+  SALTUS_ASSERT(s.links >= 1);
+  SALTUS_ASSERT(s.link_length > 0 && s.radius > 0 && s.half_length >= 0);
+  SALTUS_ASSERT(s.mass > 0 && s.inertia > 0);
   // About x: no motion of the plane uses it, but an inertia must be possible.
   const double roll = std::min(0.5 * s.mass * s.radius * s.radius, s.inertia);
   RigidInertia link{s.mass, Vec3::Zero(), Vec3(roll, s.inertia, s.inertia).asDiagonal()};

@@ -2,7 +2,6 @@
 // assumed and what was not used.
 #pragma once
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -101,6 +100,6 @@ void add_robot(Scene& scene, const Robot& robot, const RobotUse& use);
 // A scene that runs the robot, alone: what `saltus import` and `saltus.load` build.
 [[nodiscard]] Scene scene_of(const Robot& robot);
 [[nodiscard]] std::string report_text(const Robot& robot);
-[[nodiscard]] nlohmann::ordered_json report_json(const Robot& robot);
+[[nodiscard]] std::string report_json(const Robot& robot);
 
 }  // namespace saltus

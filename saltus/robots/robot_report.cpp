@@ -123,7 +123,7 @@ void append_notes(const Robot& r, RobotNote::Kind kind, const char* title, std::
 
 }  // namespace
 
-Json report_json(const Robot& r) {
+std::string report_json(const Robot& r) {
   const Sums sums = sums_of(r);
   Json j = {{"file", r.file},    {"format", r.format}, {"name", r.name},
             {"mass", sums.mass}, {"dofs", sums.nv},    {"bodies", Json::array()}};
@@ -159,7 +159,7 @@ Json report_json(const Robot& r) {
   for (const RobotNote& n : r.notes)
     j[n.kind == RobotNote::Kind::assumed ? "assumed" : "unused"].push_back(
         {{"file", n.where.file}, {"line", n.where.line}, {"item", n.item}, {"message", n.message}});
-  return j;
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string report_text(const Robot& r) {

@@ -7,6 +7,7 @@
 
 #include "saltus/analysis/metrics.h"
 #include "saltus/robots/robot.h"
+#include "saltus/scene/document.h"
 #include "saltus/scene/scene_elements.h"
 
 namespace saltus {

@@ -195,6 +195,7 @@ void RunWriter::Impl::create(const std::string& name, const RunFileSpec& spec,
   const Handle root(H5Gopen2(file, "/", H5P_DEFAULT));
   hdf5::write_attribute(root, "format", "saltus-run");
   hdf5::write_attribute(root, "format_version", spec.format_version);
+  hdf5::write_attribute(root, "checkpoint_version", spec.checkpoint_version);
   hdf5::write_attribute(root, "saltus_version", version);
   hdf5::write_attribute(root, "commit", commit);
   create_text(root, "scene", spec.scene);

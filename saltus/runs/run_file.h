@@ -1,6 +1,7 @@
 // The run file: HDF5 in SWMR mode, readable while it is written and after a kill.
 //
-//   /                attributes: format ("saltus-run"), format_version, saltus_version, commit
+//   /                attributes: format ("saltus-run"), format_version, checkpoint_version,
+//                    saltus_version, commit
 //   /scene           the scene text (uint8); /header: names and settings as JSON (uint8)
 //   /<table>/<column>   chunked datasets [rows, width] (width 1: [rows]); attributes unit, about
 //   /checkpoint_data/bytes  uint8, one checkpoint after the other, each as long as it needs
@@ -40,6 +41,9 @@ struct RunFileSpec {
   std::vector<TableSpec> tables;
   bool checkpoints = false;  // whether any may be written
   int format_version = 2;    // the one a reader understands; another only in tests
+  // Of the bytes of a checkpoint: raised when those of a State, of the totals of a run or of the
+  // memory of metrics change. Files of others are read, but not resumed. Absent: 1.
+  int checkpoint_version = 1;
 };
 
 // Throws InputError when the path is taken by what a file must not replace: a folder, a device, ...
@@ -97,6 +101,7 @@ class RunReader {
     std::int64_t step = 0;
     std::vector<std::uint8_t> state;
   };
+  [[nodiscard]] int checkpoint_version() const;
   [[nodiscard]] std::size_t checkpoint_count() const;  // those whose bytes are there
   [[nodiscard]] Checkpoint checkpoint(std::size_t index) const;
   void refresh();  // sees rows written since (SWMR)

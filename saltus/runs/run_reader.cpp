@@ -86,6 +86,7 @@ struct RunReader::Impl {
   bool live = false;  // opened for SWMR: HDF5 does not compare the file's length with its contents
   Handle file;
   std::string saltus_version;
+  int checkpoint_version = 1;
   std::vector<TableReader> tables;
   TableReader checkpoint_data, checkpoints;
 
@@ -148,6 +149,8 @@ void RunReader::Impl::load() {
                      (format > understood ? "newer" : "older") + " than this saltus understands (" +
                      std::to_string(understood) + ")");
   saltus_version = hdf5::read_text_attribute(root, "saltus_version");
+  if (H5Aexists(root, "checkpoint_version") > 0)
+    checkpoint_version = hdf5::read_int_attribute(root, "checkpoint_version");
   for (const std::string& name : hdf5::link_names(root)) {
     const Handle object(H5Oopen(root, name.c_str(), H5P_DEFAULT));
     if (H5Iget_type(object) != H5I_GROUP) continue;
@@ -295,6 +298,7 @@ std::string RunReader::summary() const {
 }
 
 std::string RunReader::version() const { return impl_->saltus_version; }
+int RunReader::checkpoint_version() const { return impl_->checkpoint_version; }
 
 std::vector<TableSpec> RunReader::tables() const {
   std::vector<TableSpec> specs;

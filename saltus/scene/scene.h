@@ -3,21 +3,22 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "saltus/analysis/metrics.h"
+#include "saltus/base/error.h"
 #include "saltus/control/sensor.h"
 #include "saltus/integrators/closure.h"
 #include "saltus/integrators/events/event_driven.h"
 #include "saltus/integrators/moreau/moreau.h"
 #include "saltus/model/snake.h"
 #include "saltus/model/worm.h"
-#include "saltus/scene/document.h"
 
 namespace saltus {
+
+class Document;  // scene/document.h
 
 // What comes from a robot file says from where: `source` is "a1.urdf:12", empty in the scene's own.
 struct ShapeScene {
@@ -80,6 +81,7 @@ struct DriveScene {
 
 struct MotorScene {
   std::vector<std::string> joints;  // patterns of coordinate names, in the model's order
+  bool of_snake = false;            // its own joints instead, whatever others are called
   double kp = 0, kd = 0;
   std::optional<Signal> reference;
   std::optional<SerpenoidGait> gait;  // along the joints
@@ -193,7 +195,7 @@ struct Scene {
 [[nodiscard]] Scene read_scene(const Document& document);
 [[nodiscard]] Scene read_scene(Document document, const std::vector<std::string>& overrides);
 [[nodiscard]] Scene load_scene(const std::string& path, const std::vector<std::string>& overrides);
-[[nodiscard]] nlohmann::ordered_json scene_schema();
+[[nodiscard]] std::string scene_schema();  // JSON
 // The scene as YAML that needs no other file: robots are written out. Read again it gives the same
 // scene to the last bit.
 [[nodiscard]] std::string complete_text(const Scene& scene);

@@ -13,6 +13,7 @@
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
 #include "saltus/model/layout.h"
+#include "saltus/scene/document.h"
 #include "saltus/scene/scene.h"
 
 namespace saltus {
@@ -211,7 +212,21 @@ struct SystemBuilder {
     }
   }
 
-  std::vector<char> driven{};  // coordinates that have a motor
+  std::vector<int> snake_link{};  // of each body of the model: its number in the snake, 0: none
+  std::vector<char> driven{};     // coordinates that have a motor
+
+  // The only place that knows the snake's parts by their names: others may be called like them.
+  void find_snake() {
+    snake_link.assign(system.model.bodies.size(), 0);
+    for (int i = 1; scene.snake && i <= scene.snake->spec.links; ++i)
+      snake_link[system.model.body(fmt::format("link{}", i))] = i;
+  }
+
+  [[nodiscard]] bool moved_by(const MotorScene& motor, const Coordinate& c) const {
+    if (motor.of_snake) return !system.model.of_loop(c) && snake_link[c.body] > 1;
+    return std::any_of(motor.joints.begin(), motor.joints.end(),
+                       [&](const std::string& pattern) { return matches(pattern, c.name); });
+  }
 
   void add_elements() {
     for (const SpringScene& s : scene.springs) builder.spring(s.spring, s.between[0], s.between[1]);
@@ -282,27 +297,25 @@ struct SystemBuilder {
   void add_motor(const MotorScene& s, const std::string& path) {
     int i = 0;
     driven.resize(system.model.coordinates.size(), 0);
-    for (std::size_t c = 0; c < system.model.coordinates.size(); ++c)
-      for (const std::string& pattern : s.joints) {
-        if (!matches(pattern, system.model.coordinates[c].name)) continue;
-        ++i;
-        Motor m;
-        m.coordinate = CoordinateIndex(static_cast<int>(c));
-        m.kp = s.kp;
-        m.kd = s.kd;
-        m.limit = s.limit;
-        if (s.reference) m.reference = *s.reference;
-        if (s.gait) m.reference = serpenoid(*s.gait, i);
-        if (s.torque) m.torque = *s.torque;
-        const std::string& name = system.model.coordinates[c].name;
-        if (driven[c]++)
-          throw motor_error(s, path, fmt::format("joint '{}' has a motor already", name));
-        fit_drive(s, m);
-        if (const char* fault = fault_of(m))
-          throw motor_error(s, path, fmt::format("the motor of '{}': {}", name, fault));
-        system.actuation.motors.push_back(m);
-        break;
-      }
+    for (std::size_t c = 0; c < system.model.coordinates.size(); ++c) {
+      if (!moved_by(s, system.model.coordinates[c])) continue;
+      ++i;
+      Motor m;
+      m.coordinate = CoordinateIndex(static_cast<int>(c));
+      m.kp = s.kp;
+      m.kd = s.kd;
+      m.limit = s.limit;
+      if (s.reference) m.reference = *s.reference;
+      if (s.gait) m.reference = serpenoid(*s.gait, i);
+      if (s.torque) m.torque = *s.torque;
+      const std::string& name = system.model.coordinates[c].name;
+      if (driven[c]++)
+        throw motor_error(s, path, fmt::format("joint '{}' has a motor already", name));
+      fit_drive(s, m);
+      if (const char* fault = fault_of(m))
+        throw motor_error(s, path, fmt::format("the motor of '{}': {}", name, fault));
+      system.actuation.motors.push_back(m);
+    }
     if (i == 0)
       throw motor_error(s, path + ".joints",
                         fmt::format("no joint matches {}", fmt::join(s.joints, ", ")));
@@ -317,7 +330,7 @@ struct SystemBuilder {
   void add_actuation() {
     if (scene.snake && (scene.snake->kp > 0 || scene.snake->kd > 0)) {
       MotorScene m;
-      m.joints = {"joint*"};
+      m.of_snake = true;
       m.kp = scene.snake->kp;
       m.kd = scene.snake->kd;
       m.limit = scene.snake->limit;
@@ -340,15 +353,16 @@ struct SystemBuilder {
     check(system.model, system.actuation);
   }
 
-  [[nodiscard]] std::string joint_name(const std::string& body) const {
+  [[nodiscard]] std::string joint_name(int i) const {
+    const std::string& body = system.model.bodies[i].name;
     if (const auto found = body_of.find(body); found != body_of.end()) {
       const std::string& name = scene.bodies[found->second].joint.name;
       return name.empty() ? body : name;
     }
     for (const WormJoint& j : worm)
       if (j.body == body) return j.joint;
-    if (scene.snake && body == "link1") return "root";
-    if (scene.snake) return fmt::format("joint{}", std::stoi(body.substr(4)) - 1);
+    if (const int link = snake_link[i])
+      return link == 1 ? "root" : fmt::format("joint{}", link - 1);
     return body;
   }
 
@@ -364,12 +378,10 @@ struct SystemBuilder {
       const SnakePose pose =
           serpenoid_pose(scene.snake->spec, scene.snake->gait.amplitude, scene.snake->gait.delta);
       for (int i = 0; i < model.body_count(); ++i) {
-        int link = 0;
-        if (std::sscanf(model.bodies[i].name.c_str(), "link%d", &link) != 1) continue;
-        if (link == 1)
+        if (snake_link[i] == 1)
           posture.q[i] << pose.x, pose.y, pose.theta;
-        else
-          posture.q[i][0] = pose.phi[link - 2];
+        else if (snake_link[i] > 1)
+          posture.q[i][0] = pose.phi[snake_link[i] - 2];
       }
     }
     for (const WormJoint& j : worm) {
@@ -379,7 +391,7 @@ struct SystemBuilder {
     }
     std::set<std::string> used;
     for (int i = 0; i < model.body_count(); ++i) {
-      const std::string name = joint_name(model.bodies[i].name);
+      const std::string name = joint_name(i);
       const auto found = scene.initial.find(name);
       if (found == scene.initial.end()) continue;
       used.insert(name);
@@ -434,7 +446,7 @@ struct SystemBuilder {
       const Coordinate& c = model.coordinates[i];
       const CoordinateIndex index(static_cast<int>(i));
       if (model.of_loop(c) || c.dof.prescribed) continue;
-      const auto given = scene.initial.find(joint_name(model.bodies[c.body].name));
+      const auto given = scene.initial.find(joint_name(c.body));
       if (given == scene.initial.end()) continue;
       all.push_back({index,
                      coordinate_value(model, work, system.start.q, system.start.turns, index),
@@ -529,6 +541,7 @@ struct SystemBuilder {
       add_supports();
       add_elements();
       system.model = builder.build();
+      find_snake();
       check_options(scene.integrator, system.model, "integrator.");
       if (const ContactShape* s = scene.events ? first_surface(system.model) : nullptr)
         throw error("integrator",

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "saltus/integrators/rk4_projection.h"
+#include "saltus/scene/document.h"
 #include "saltus/scene/scene_elements.h"
 
 namespace saltus {
@@ -340,7 +341,7 @@ Scene load_scene(const std::string& path, const std::vector<std::string>& overri
   return read_scene(Document::from_file(path), overrides);
 }
 
-nlohmann::ordered_json scene_schema() {
+std::string scene_schema() {
   nlohmann::ordered_json definitions = nlohmann::ordered_json::object();
   Fields fields(definitions);
   Scene scene;
@@ -352,7 +353,7 @@ nlohmann::ordered_json scene_schema() {
   schema["title"] = "Saltus scene";
   schema.update(fields.schema());
   schema["$defs"] = definitions;
-  return schema;
+  return schema.dump(2);
 }
 
 }  // namespace saltus

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "saltus/base/error.h"
+#include "saltus/scene/document.h"
 #include "saltus/scene/scene_elements.h"
 
 namespace saltus {

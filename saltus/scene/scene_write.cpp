@@ -6,6 +6,7 @@
 #include <set>
 
 #include "saltus/geometry/hull.h"
+#include "saltus/scene/document.h"
 #include "saltus/scene/scene.h"
 
 namespace saltus {

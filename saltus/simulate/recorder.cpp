@@ -13,6 +13,7 @@
 #include "saltus/geometry/terrain.h"
 #include "saltus/runs/run_header.h"
 #include "saltus/runs/run_rows.h"
+#include "saltus/scene/document.h"
 
 namespace saltus {
 

@@ -6,6 +6,7 @@
 
 #include "saltus/base/error.h"
 #include "saltus/base/parallel.h"
+#include "saltus/dynamics/preconditions.h"
 
 namespace saltus {
 
@@ -64,6 +65,9 @@ struct Rollout {
 std::vector<RolloutReport> rollout(const Model& model, const Actuation& actuation,
                                    std::vector<State>& states, const MoreauMidpoint& options,
                                    const RolloutPlan& plan, double* q, double* v) {
+  SALTUS_ASSERT(plan.steps >= 1 && plan.every >= 1);
+  SALTUS_ASSERT(
+      std::all_of(states.begin(), states.end(), [&](const State& s) { return fits(model, s); }));
   if (actuation.user)
     throw InputError("a rollout takes no force callback: its copies run side by side");
   MoreauMidpoint one = options;

@@ -7,14 +7,15 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/events/event_step.h"
 #include "saltus/integrators/rk4_projection.h"
 #include "saltus/problems/problem_file.h"
+#include "saltus/scene/document.h"
 #include "saltus/simulate/recorder.h"
+#include "saltus/simulate/run_summary.h"
 #include "saltus/simulate/run_totals.h"
 #include "saltus/version.h"
 
@@ -133,6 +134,11 @@ struct SceneRun {
     if (old.checkpoint_count() == 0)
       throw InputError(
           fmt::format("{}: there is no checkpoint to resume from", options.resume_from));
+    if (const int known = RunFileSpec().checkpoint_version; old.checkpoint_version() != known)
+      throw InputError(fmt::format(
+          "{}: its checkpoints are of version {} (saltus {}), this saltus resumes version {}; run "
+          "its scene again",
+          options.resume_from, old.checkpoint_version(), old.version(), known));
     const auto saved = old.checkpoint(old.checkpoint_count() - 1);
     const std::size_t head = sizeof(Totals) + metrics.memory().size() * sizeof(double);
     if (saved.state.size() < head)
@@ -401,7 +407,7 @@ struct SceneRun {
   void summarise() {
     const double wall_s = wall();
     const auto steps = static_cast<double>(state.step - first_step);
-    Json& j = result.summary;
+    Json j;
     const char* const names[] = {"completed", "unconverged", "diverged", "stopped"};
     j["scene"] = scene.document->name();
     j["title"] = scene.title;
@@ -468,18 +474,22 @@ struct SceneRun {
     j["metrics"] = Json::object();
     for (const auto& m : metrics.results(system.model))
       j["metrics"][m.name] = m.value ? Json(*m.value) : Json(nullptr);
+    result.summary = std::make_shared<RunSummary>(RunSummary{std::move(j)});
   }
 
   RunResult finish() {
     result.state = state;
     summarise();
-    if (recorder)
-      recorder->finish(result.summary.dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (recorder) recorder->finish(result.summary_json());
     return result;
   }
 };
 
 }  // namespace
+
+std::string RunResult::summary_json() const {
+  return summary->json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 RunResult run(const Scene& scene, const RunOptions& options) {
   if (options.forced() && !options.resume_from.empty())

@@ -1,7 +1,7 @@
 // Runs a scene: steps, records, measures, checkpoints.
 #pragma once
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,11 +30,14 @@ struct RunOptions {
 
 enum class RunStatus { completed, unconverged, diverged, stopped };
 
+struct RunSummary;  // run_summary.h: as a JSON object, for the command line
+
 struct RunResult {
   RunStatus status = RunStatus::completed;
-  State state;                     // the last good one
-  nlohmann::ordered_json summary;  // what `saltus run --json` prints
-  std::string message;             // what went wrong, in a sentence; empty if nothing
+  State state;                                // the last good one
+  std::shared_ptr<const RunSummary> summary;  // what `saltus run --json` prints
+  std::string message;                        // what went wrong, in a sentence; empty if nothing
+  [[nodiscard]] std::string summary_json() const;
 };
 
 // Throws InputError (bad scene, unwritable output, a run file that does not fit).

@@ -7,6 +7,7 @@
 
 #include "saltus/base/error.h"
 #include "saltus/integrators/events/event_driven.h"
+#include "saltus/scene/document.h"
 
 namespace saltus {
 

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "saltus/base/error.h"
@@ -25,8 +24,7 @@ inline void read_and_build(const std::string& text, const std::string& name, con
   try {
     const Robot robot = read_robot(text, name, "", {base});
     static_cast<void>(report_text(robot));
-    static_cast<void>(
-        report_json(robot).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    static_cast<void>(report_json(robot));
     static_cast<void>(build_system(scene_of(robot)));
   } catch (const InputError&) {}
 }

@@ -1,5 +1,6 @@
 // Texts as scenes. What is written out of a scene that can be built has to be read again.
 #include "check.h"
+#include "saltus/scene/document.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace saltus;

@@ -5,6 +5,7 @@
 
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/coordinates.h"
+#include "saltus/scene/document.h"
 #include "saltus/scene/scene.h"
 #include "saltus/solvers/condense.h"
 #include "tests/support/simulate.h"

@@ -11,6 +11,7 @@
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/lie/so3.h"
 #include "saltus/robots/robot.h"
+#include "saltus/scene/document.h"
 #include "tests/support/check.h"
 
 namespace saltus::test {

@@ -7,6 +7,7 @@
 
 #include "apps/saltus/papers/p3.h"
 #include "saltus/simulate/run.h"
+#include "saltus/simulate/run_summary.h"
 
 namespace saltus::cli {
 
@@ -147,7 +148,7 @@ double mean_speed(Scene scene, double period, int from, int to) {
   }
   const RunResult r = run(scene, {});
   if (r.status != RunStatus::completed) throw std::runtime_error(r.message);
-  return r.summary["metrics"]["speed"].get<double>();
+  return r.summary->json["metrics"]["speed"].get<double>();
 }
 
 // (4.) An unbalanced rotor.

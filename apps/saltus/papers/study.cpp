@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "saltus/simulate/run.h"
+#include "saltus/simulate/run_summary.h"
 
 namespace saltus::cli {
 
@@ -51,7 +52,7 @@ Study::Study(const std::string& folder, const std::string& name, const std::stri
   options.output = fmt::format("{}/{}.h5", folder, name);
   const RunResult result = run(scene_, options);
   if (result.status != RunStatus::completed) throw std::runtime_error(result.message);
-  summary_ = result.summary;
+  summary_ = result.summary->json;
   dt_ = scene_.integrator.dt;
 
   const RunReader reader(options.output);

@@ -1,6 +1,7 @@
 #include "saltus/integrators/events/event_step.h"
 
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/preconditions.h"
 
 namespace saltus {
 
@@ -32,6 +33,8 @@ void show(const Model& m, const EventIntegrator& from, const State& s, StepWorks
 
 StepReport event_step(const Model& model, EventIntegrator& integrator, State& state,
                       StepWorkspace& work, double dt, EventReport& report) {
+  SALTUS_ASSERT(fits(model, state) && fits(model, work.work));
+  SALTUS_ASSERT(dt > 0);
   const double t_E = state.t0 + static_cast<double>(state.step + 1) * dt;
   report = integrator.advance(state, t_E, dt);
   StepReport r;

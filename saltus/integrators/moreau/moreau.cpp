@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "saltus/base/error.h"
+#include "saltus/dynamics/preconditions.h"
 #include "saltus/integrators/moreau/stepper.h"
 #include "saltus/integrators/moreau/timed_step.h"
 
@@ -129,12 +130,16 @@ Mechanics mechanics_of(const Model& m, StepWorkspace& w, const MoreauMidpoint& o
 
 StepReport step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
                 const MoreauMidpoint& o) {
+  SALTUS_ASSERT(fits(m, s) && fits(m, w.work));
+  SALTUS_ASSERT(o.dt > 0);
   Stepper k{m, act, s, w, o, instants_of(s, o.dt), mechanics_of(m, w, o)};
   return take_step(k, [](StepStage) {});
 }
 
 StepReport timed_step(const Model& m, const Actuation& act, State& s, StepWorkspace& w,
                       const MoreauMidpoint& o, StepTimes& times) {
+  SALTUS_ASSERT(fits(m, s) && fits(m, w.work));
+  SALTUS_ASSERT(o.dt > 0);
   const auto cpu_time = [] {  // of this thread: what else the machine does stays out
     timespec t{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -150,6 +155,7 @@ StepReport timed_step(const Model& m, const Actuation& act, State& s, StepWorksp
 }
 
 void impose_prescribed(const Model& model, const Actuation& actuation, State& state) {
+  SALTUS_ASSERT(fits(model, state));
   for (const Prescribed& p : actuation.prescribed) {
     const Coordinate& c = model.coordinates[p.coordinate];
     if (c.q_index < 0) continue;
