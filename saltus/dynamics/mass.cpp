@@ -39,7 +39,7 @@ void load_mass(const Model& model, const Workspace& w, VecIn extra, Forest& fore
     const Vec3 shift = b.parent.valid() ? Vec3(w.X[i].r - w.X[b.parent].r) : Vec3::Zero();
     forest.set_node(i, shift, turned(R, b.inertia));
     for (int k = b.v0; k < b.v0 + b.nv; ++k) {
-      forest.set_column(k, join(R * w.S.col(k).head<3>(), R * w.S.col(k).tail<3>()));
+      forest.set_column(i, k - b.v0, join(R * w.S.col(k).head<3>(), R * w.S.col(k).tail<3>()));
       forest.set_diagonal(k, model.armature[k] + extra[k]);
       if (model.prescribed[k]) forest.hold(k);
     }
