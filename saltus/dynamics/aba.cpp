@@ -229,6 +229,7 @@ struct Aba {
       } else {
         switch (k.nv) {
           case 1: joint_columns<1>(k, i); break;
+          case 2: joint_columns<2>(k, i); break;
           case 3: joint_columns<3>(k, i); break;
           case 6: joint_columns<6>(k, i); break;
           default: break;
@@ -269,6 +270,7 @@ struct Aba {
     } else {
       switch (k.nv) {
         case 1: joint_acceleration<1>(k, i, x); break;
+        case 2: joint_acceleration<2>(k, i, x); break;
         case 3: joint_acceleration<3>(k, i, x); break;
         case 6: joint_acceleration<6>(k, i, x); break;
         default: break;
