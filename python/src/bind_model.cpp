@@ -60,6 +60,7 @@ void bind_model(nb::module_& m) {
       .def_ro("q0", &Body::q0, "first of its coordinates in q")
       .def_ro("nq", &Body::nq)
       .def_ro("v0", &Body::v0, "first of its velocities in v")
+      .def_ro("s0", &Body::s0, "first of its columns in Workspace.S; v0 without bends")
       .def_ro("nv", &Body::nv)
       .def("__repr__", [](const Body& b) {
         return text(

@@ -35,10 +35,10 @@ void bind_workspace(nb::module_& m) {
           "twists of the bodies, (n, 6) [m/s, rad/s] <- forward_kinematics")
       .def_prop_ro(
           "S", [](const WorkspaceHandle& w) { return view_of_matrix(w.work->S); }, inside,
-          "joint columns, (6, nv) <- forward_kinematics")
+          "joint columns, (6, ns): of each body from Body.s0 on <- forward_kinematics")
       .def_prop_ro(
           "S0", [](const WorkspaceHandle& w) { return view_of_matrix(w.work->S0); }, inside,
-          "joint columns as twists of the inertial frame, (6, nv) <- world_columns")
+          "joint columns as twists of the inertial frame, (6, ns) <- world_columns")
       .def_prop_ro(
           "M", [](const WorkspaceHandle& w) { return view_of_matrix(w.work->M); }, inside,
           "mass matrix, (nv, nv) [kg, kg m, kg m^2] <- crba; empty before: a step does not need it")

@@ -20,6 +20,7 @@ void copy_kinematics(const Workspace& from, Workspace& to) {
   to.bias = from.bias;
   to.motion = from.motion;
   to.S_I = from.S_I;
+  to.curvature = from.curvature;
   for (Vec6& f : to.external) f.setZero();
 }
 

@@ -93,6 +93,7 @@ bool PathStorage::holds(const Model& m, std::string* why) {
   if (!m.gap_contacts.empty()) return no("it has gap contacts");
   if (m.has_compliant) return no("it has compliant contacts");
   if (m.planar) return no("it is planar");
+  if (m.has_stations) return no("it has elements with several stations");
   for (const ContactLaw& l : m.contact_laws)
     if (l.rolling > 0 || l.drilling > 0) return no("it has rolling or drilling friction");
   if (!PathTree::holds(m, Tree(m))) return no("its trees are too large, or have added mass");

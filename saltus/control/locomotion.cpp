@@ -142,7 +142,7 @@ struct Fitting {
         if (miss < 1e-6) break;
         LegMotion::Columns J(3, leg.joints.size());
         for (std::size_t j = 0; j < leg.joints.size(); ++j) {
-          const int v = model.coordinates[leg.joints[j]].v_index;
+          const int v = model.column_of(model.coordinates[leg.joints[j]].v_index);
           J.col(static_cast<Eigen::Index>(j)) =
               work.S0.col(v).head<3>() + work.S0.col(v).tail<3>().cross(foot(i));
         }
@@ -173,8 +173,8 @@ struct Fitting {
     for (int i = 0; i < leg_count; ++i)
       for (std::size_t j = 0; j < l.robot.legs[i].joints.size(); ++j) {
         const Coordinate& c = model.coordinates[l.robot.legs[i].joints[j]];
-        const Vec3 column =
-            work.S0.col(c.v_index).head<3>() + work.S0.col(c.v_index).tail<3>().cross(foot(i));
+        const int at = model.column_of(c.v_index);
+        const Vec3 column = work.S0.col(at).head<3>() + work.S0.col(at).tail<3>().cross(foot(i));
         const double needed = std::abs(work.tau_bias[c.v_index] - column.dot(f));
         if (needed > l.limit[i][j])
           throw error("limit", fmt::format("standing takes {:.3g} N m at joint '{}', its limit is "

@@ -106,7 +106,8 @@ struct Tick {
     const auto& a = x.acceleration[leg.body + 1];  // at no acceleration, gravity still upwards
     k.a0 = a.a + model.gravity + a.alpha.cross(d) + link.w.cross(link.w.cross(d));
     const auto column = [&](int v) -> Vec3 {
-      return x.S0.col(v).head<3>() + x.S0.col(v).tail<3>().cross(k.p);
+      const int at = model.column_of(v);
+      return x.S0.col(at).head<3>() + x.S0.col(at).tail<3>().cross(k.p);
     };
     for (int c = 0; c < 6; ++c) k.Jb.col(c) = column(b0 + c);
     k.Jl.resize(3, k.joints);

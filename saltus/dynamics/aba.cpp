@@ -1,4 +1,5 @@
 // Featherstone's articulated-body algorithm, in the form of recursion.h.
+#include <algorithm>
 #include <cmath>
 
 #include "saltus/dynamics/algorithms.h"
@@ -81,9 +82,9 @@ struct Aba {
     SymmetricInertia& I = w.articulated[i];
     Wrench& F = w.wrench[i];
     const int c = k.v0;
-    const Vec3 s = w.S_I.col(c).tail<3>(), f = I.B * s, n = I.C * s;
+    const Vec3 s = w.S_I.col(k.s0).tail<3>(), f = I.B * s, n = I.C * s;
     const double inverse = 1 / (s.dot(n) + model.armature[c]), u = tau[c] - s.dot(F.n);
-    w.U.col(c) << f, n;
+    w.U.col(k.s0) << f, n;
     w.u[c] = u;
     w.d_inv[c] = inverse;
     if (k.parent == 0) return;
@@ -95,8 +96,8 @@ struct Aba {
   template <int nv>
   void joint_columns(const Link& k, int i) const {
     Wrench& F = w.wrench[i];
-    const auto S = w.S_I.middleCols<nv>(k.v0);
-    auto U = w.U.middleCols<nv>(k.v0);
+    const auto S = w.S_I.middleCols<nv>(k.s0);
+    auto U = w.U.middleCols<nv>(k.s0);
     const Mat6 I = w.articulated[i].matrix();
     U.noalias() = I * S;
     Mat6& D = w.D[i];
@@ -125,7 +126,7 @@ struct Aba {
   }
   void free_body(const Link& k, int i) const {
     Wrench& F = w.wrench[i];
-    const Vec6 push = w.S_I.middleCols<6>(k.v0) * Eigen::Map<const Vec6>(tau + k.v0);
+    const Vec6 push = w.S_I.middleCols<6>(k.s0) * Eigen::Map<const Vec6>(tau + k.v0);
     w.D[i] = w.articulated[i].matrix();
     cholesky<6>(w.D[i]);
     // Velocity terms are in the acceleration found here, not in F.
@@ -134,8 +135,92 @@ struct Aba {
     w.articulated[i] = SymmetricInertia();
   }
 
+  // An element with several stations, when all that hangs on them is in: over the acceleration of
+  // its parent and its own [A B; B' C], A = sum T' I T, B = sum T' I S, C = sum S' I S + armature.
+  void element(const Link& first, int i) const {
+    const int n = first.nv, v0 = first.v0;
+    Mat& C = w.C[element_of(i)];
+    auto B = w.B.middleCols(v0, n);
+    auto u = w.u.segment(v0, n);
+    C.setZero();
+    B.setZero();
+    for (int c = 0; c < n; ++c) {
+      u[c] = tau[v0 + c];
+      C(c, c) = model.armature[v0 + c];
+    }
+    for (int j = i; j < i + first.stations; ++j) {
+      add_velocity_terms(j);
+      const Wrench& F = w.wrench[j];
+      const int s0 = w.tree.links[j].s0;
+      for (int c = 0; c < n; ++c) {
+        const auto S = w.S_I.col(s0 + c);
+        Vec3 f, moment;
+        w.articulated[j].multiply(S.head<3>(), S.tail<3>(), f, moment);
+        for (int l = 0; l <= c; ++l)
+          C(c, l) += w.S_I.col(s0 + l).head<3>().dot(f) + w.S_I.col(s0 + l).tail<3>().dot(moment);
+        u[c] -= recursion::along(w.S_I, s0 + c, F);
+        B.col(c) += stacked(f, moment + w.motion[j].r.cross(f));
+      }
+      hand_over(first, j);
+    }
+    factor_in_place(C);
+    if (first.parent == 0) return;
+    // With C = L L': A - (B L'^-1) (B L'^-1)'. The columns of B become those, u becomes L^-1 u.
+    SymmetricInertia& I = w.articulated[first.parent];
+    Wrench& p = w.wrench[first.parent];
+    for (int c = 0; c < n; ++c) {
+      for (int l = 0; l < c; ++l) {
+        B.col(c) -= C(c, l) * B.col(l);
+        u[c] -= C(c, l) * u[l];
+      }
+      B.col(c) *= C(c, c);
+      u[c] *= C(c, c);
+      I.subtract_square(1, B.col(c).head<3>(), B.col(c).tail<3>());
+      p.f += u[c] * B.col(c).head<3>();
+      p.n += u[c] * B.col(c).tail<3>();
+    }
+  }
+  void element_acceleration(const Link& first, int i) const {
+    const int n = first.nv, v0 = first.v0;
+    const Mat& L = w.C[element_of(i)];
+    double* x = qdd + v0;
+    const Acceleration& p = w.acceleration[first.parent];
+    for (int c = 0; c < n; ++c) {
+      x[c] = w.u[v0 + c];
+      if (first.parent == 0) {  // B and u are as they were
+        x[c] -= w.B.col(v0 + c).head<3>().dot(p.a) + w.B.col(v0 + c).tail<3>().dot(p.alpha);
+        for (int l = 0; l < c; ++l) x[c] -= L(c, l) * x[l];
+        x[c] *= L(c, c);
+      } else {
+        x[c] -= w.B.col(v0 + c).head<3>().dot(p.a) + w.B.col(v0 + c).tail<3>().dot(p.alpha);
+      }
+    }
+    for (int c = n - 1; c >= 0; --c) {
+      for (int l = c + 1; l < n; ++l) x[c] -= L(l, c) * x[l];
+      x[c] *= L(c, c);
+    }
+  }
+  [[nodiscard]] std::size_t element_of(int i) const {
+    const auto& all = w.tree.elements;
+    return static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), i) - all.begin());
+  }
+  // The lower part of C becomes L, the inverses of its diagonal on it.
+  static void factor_in_place(Mat& C) {
+    const Eigen::Index n = C.rows();
+    for (Eigen::Index j = 0; j < n; ++j) {
+      for (Eigen::Index k = 0; k < j; ++k)
+        for (Eigen::Index i = j; i < n; ++i) C(i, j) -= C(i, k) * C(j, k);
+      C(j, j) = 1 / std::sqrt(C(j, j));
+      for (Eigen::Index i = j + 1; i < n; ++i) C(i, j) *= C(j, j);
+    }
+  }
+
   void inwards(int i) const {
     const Link& k = w.tree.links[i];
+    if (k.stations > 1) {
+      if (k.station == 0) element(k, i);
+      return;
+    }
     if (free(k)) {
       free_body(k, i);
     } else {
@@ -145,6 +230,7 @@ struct Aba {
       } else {
         switch (k.nv) {
           case 1: joint_columns<1>(k, i); break;
+          case 2: joint_columns<2>(k, i); break;
           case 3: joint_columns<3>(k, i); break;
           case 6: joint_columns<6>(k, i); break;
           default: break;
@@ -157,7 +243,7 @@ struct Aba {
   template <int nv>
   void joint_acceleration(const Link& k, int i, const Acceleration& above) const {
     Eigen::Matrix<double, nv, 1> x = w.u.segment<nv>(k.v0);
-    x.noalias() -= w.U.middleCols<nv>(k.v0).transpose() * stacked(above.a, above.alpha);
+    x.noalias() -= w.U.middleCols<nv>(k.s0).transpose() * stacked(above.a, above.alpha);
     solve<nv>(w.D[i], x);
     Eigen::Map<Eigen::Matrix<double, nv, 1>>(qdd + k.v0) = x;
   }
@@ -168,21 +254,24 @@ struct Aba {
     const Acceleration& p = w.acceleration[k.parent];
     Acceleration& x = w.acceleration[i];
     x = {p.a + p.alpha.cross(m.r), p.alpha};
-    if (k.turns) {
+    if (k.stations > 1) {
+      if (k.station == 0) element_acceleration(k, i);
+    } else if (k.turns) {
       const int c = k.v0;
-      qdd[c] =
-          w.d_inv[c] * (w.u[c] - w.U.col(c).head<3>().dot(x.a) - w.U.col(c).tail<3>().dot(x.alpha));
+      qdd[c] = w.d_inv[c] *
+               (w.u[c] - w.U.col(k.s0).head<3>().dot(x.a) - w.U.col(k.s0).tail<3>().dot(x.alpha));
     } else if (free(k)) {
       Vec6 all = w.u.segment<6>(k.v0);
       solve<6>(w.D[i], all);
       const Vec6 carried = stacked(x.a + m.c_linear, x.alpha + m.c_angular);
       Eigen::Map<Vec6>(qdd + k.v0).noalias() =
-          w.S_I.middleCols<6>(k.v0).transpose() * (all - carried);
+          w.S_I.middleCols<6>(k.s0).transpose() * (all - carried);
       x = {all.head<3>(), all.tail<3>()};
       return;
     } else {
       switch (k.nv) {
         case 1: joint_acceleration<1>(k, i, x); break;
+        case 2: joint_acceleration<2>(k, i, x); break;
         case 3: joint_acceleration<3>(k, i, x); break;
         case 6: joint_acceleration<6>(k, i, x); break;
         default: break;

@@ -35,10 +35,15 @@ void rnea(const Model& model, VecIn qdd, Workspace& w, VecRef tau) {
     const Link& k = w.tree.links[i];
     const Wrench& F = w.wrench[i];
     if (k.turns) {
-      tau[k.v0] = w.S_I.col(k.v0).tail<3>().dot(F.n) + model.armature[k.v0] * qdd[k.v0];
+      tau[k.v0] = w.S_I.col(k.s0).tail<3>().dot(F.n) + model.armature[k.v0] * qdd[k.v0];
     } else {
-      for (int c = k.v0; c < k.v0 + k.nv; ++c)
-        tau[c] = recursion::along(w.S_I, c, F) + model.armature[c] * qdd[c];
+      for (int c = 0; c < k.nv; ++c) {
+        const int at = k.v0 + c;
+        double sum = recursion::along(w.S_I, k.s0 + c, F);
+        if (k.station < k.stations - 1) sum += tau[at];  // of the stations after it
+        if (k.station == 0) sum += model.armature[at] * qdd[at];
+        tau[at] = sum;
+      }
     }
     Wrench& p = w.wrench[k.parent];
     p.f += F.f;
@@ -82,28 +87,72 @@ struct WrenchColumns {
       n[i][c] = F.n[i];
     }
   }
+  [[nodiscard]] Wrench at(int c) const {
+    return {{f[0][c], f[1][c], f[2][c]}, {n[0][c], n[1][c], n[2][c]}};
+  }
+  void add(int c, Wrench& F) const {  // F += the column
+    const Wrench x = at(c);
+    F.f += x.f;
+    F.n += x.n;
+  }
   void move(int first, int last, const Vec3& r) const {
     move_wrenches(last - first, r, f[0] + first, f[1] + first, f[2] + first, n[0] + first,
                   n[1] + first, n[2] + first);
   }
 };
 
+// A station: the element's own entries and columns are sums over its stations, of which the last
+// one comes first.
+template <class Inertia>
+void add_station(const Model& model, Workspace& w, const Tree::Branch& branch,
+                 const WrenchColumns& columns, std::vector<Inertia>& composite) {
+  const auto [i, begin, last, own] = branch;
+  const Link& k = w.tree.links[i];
+  const Vec3& r = w.motion[i].r;
+  const int* velocity = w.tree.velocity.data();
+  const int first = k.station == 0 ? begin + k.nv : begin;  // of what hangs on this station
+  const bool begins = k.station == k.stations - 1;
+  const auto along = [&](int l, const Wrench& F) { return recursion::along(w.S_I, k.s0 + l, F); };
+  for (int c = 0; c < k.nv; ++c) {
+    Wrench F;
+    composite[i].multiply(w.S_I.col(k.s0 + c).head<3>(), w.S_I.col(k.s0 + c).tail<3>(), F.f, F.n);
+    for (int l = 0; l < k.nv; ++l) {
+      double& entry = w.M(k.v0 + l, k.v0 + c);
+      entry = (begins ? 0 : entry) + along(l, F);
+      if (k.station == 0 && l == c) entry += model.armature[k.v0 + c];
+    }
+    F.n += r.cross(F.f);
+    if (!begins) columns.add(own + c, F);
+    columns.set(own + c, F);
+  }
+  for (int c = first; c < last; ++c)
+    for (int l = 0; l < k.nv; ++l)
+      w.M(velocity[c], k.v0 + l) = w.M(k.v0 + l, velocity[c]) = along(l, columns.at(c));
+  if (k.parent == 0) return;
+  composite[k.parent].add_from(composite[i], r);
+  columns.move(first, last, r);
+}
+
 template <class Inertia>
 void mass_matrix(const Model& model, Workspace& w, std::vector<Inertia>& composite) {
   const WrenchColumns columns(w.columns);
   const int* velocity = w.tree.velocity.data();
   for (auto branch = w.tree.order.rbegin(); branch != w.tree.order.rend(); ++branch) {
-    const auto [i, first, last] = *branch;
+    const int i = branch->link, first = branch->first, last = branch->last;
     const Link& k = w.tree.links[i];
+    if (k.mixed) {
+      add_station(model, w, *branch, columns, composite);
+      continue;
+    }
     for (int c = 0; c < k.nv; ++c) {
       Wrench F;
-      composite[i].multiply(w.S_I.col(k.v0 + c).head<3>(), w.S_I.col(k.v0 + c).tail<3>(), F.f, F.n);
+      composite[i].multiply(w.S_I.col(k.s0 + c).head<3>(), w.S_I.col(k.s0 + c).tail<3>(), F.f, F.n);
       columns.set(first + c, F);
     }
     for (int l = 0; l < k.nv; ++l) {
       const bool linear = l < k.linear;
-      const int at = k.v0 + l;
-      const Vec3 s = linear ? w.S_I.col(at).head<3>() : w.S_I.col(at).tail<3>();
+      const int at = k.v0 + l, from = k.s0 + l;
+      const Vec3 s = linear ? w.S_I.col(from).head<3>() : w.S_I.col(from).tail<3>();
       double* const* x = linear ? columns.f : columns.n;
       double* column = w.M.col(at).data();
       for (int c = first; c < last; ++c)

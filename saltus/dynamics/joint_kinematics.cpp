@@ -1,7 +1,9 @@
 #include "saltus/dynamics/joint_kinematics.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "saltus/dynamics/bend.h"
 #include "saltus/lie/so3.h"
 
 namespace saltus {
@@ -80,6 +82,16 @@ void kinematics(const PlanarCarrier&, VecIn q, VecIn, SE3& X, Columns6& S, Vec6&
   S.leftCols<2>().setIdentity();
 }
 
+void kinematics(const Bend& j, VecIn q, VecIn v, SE3& X, Columns6& S, Vec6& bias) {
+  const BendCurve b = bend_curve(j.axis, j.length, j.at, q[0]);
+  X.R = exp_so3(b.angle * j.axis);
+  X.r = b.r;
+  const Vec3 angular = b.share * j.axis;
+  S.col(0) << X.R.transpose() * b.slope, angular;
+  const Vec3 turning = b.curvature - angular.cross(b.slope);
+  bias << v[0] * v[0] * (X.R.transpose() * turning), Vec3::Zero();
+}
+
 }  // namespace
 
 void joint_kinematics(const Joint& joint, VecIn q, VecIn v, SE3& X, Columns6& S, Vec6& bias) {
@@ -114,6 +126,8 @@ void joint_coordinates(const Joint& joint, const SE3& X, VecRef q) {
     q = X.r;
   } else if (std::holds_alternative<PlanarCarrier>(joint)) {
     q = X.r.head<2>();
+  } else if (const auto* b = std::get_if<Bend>(&joint)) {
+    q[0] = b->at > 0 ? angle_about(b->axis, X.R) * b->length / b->at : 0;
   }
 }
 
@@ -123,8 +137,10 @@ void joint_velocities(const Joint& joint, VecIn q, const Vec6& V, VecRef v) {
   Vec6 bias;
   v.setZero();
   joint_kinematics(joint, q, v, X, S, bias);
-  // The columns of every kind are orthonormal, so the transpose is the pseudo-inverse.
+  // The columns of every kind are orthonormal, so the transpose is the pseudo-inverse; a bend has
+  // one column.
   v = S.leftCols(v.size()).transpose() * V;
+  if (std::holds_alternative<Bend>(joint)) v /= std::max(S.col(0).squaredNorm(), 1e-300);
 }
 
 }  // namespace saltus

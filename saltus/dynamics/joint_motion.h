@@ -3,6 +3,7 @@
 #pragma once
 #include <cmath>
 
+#include "saltus/dynamics/bend.h"
 #include "saltus/dynamics/tree.h"
 
 namespace saltus {
@@ -12,6 +13,8 @@ struct JointMotion {
   Vec3 moved = Vec3::Zero();  // of its origin, from the base [m]
   Vec3 v_rel = Vec3::Zero();  // velocity of its origin against the base
   Vec3 w_rel = Vec3::Zero();  // angular velocity against the base
+  // Of a joint with one mixed column: its origin's acceleration a unit of speed squared.
+  Vec3 curvature = Vec3::Zero();
 };
 
 namespace detail {
@@ -43,24 +46,24 @@ inline Mat3 rotation(const double* q) {  // w, x, y, z
 
 }  // namespace detail
 
-// P: the joint's base frame in inertial axes. S: the joint's columns there (6 x nv, from k.v0 on).
+// P: the joint's base frame in inertial axes. S: the joint's columns there (6 x nv, from k.s0 on).
 // Columns that never change (the linear part of a revolute joint) are not written.
 inline void joint_motion(const Link& k, const Mat3& P, const double* q, const double* v, Mat6X& S,
                          JointMotion& m) {
   const auto one_turn = [&](const Vec3& axis) {
-    S.col(k.v0).tail<3>() = axis;
+    S.col(k.s0).tail<3>() = axis;
     m.w_rel = v[0] * axis;
   };
   const auto translations = [&](int columns) {
     for (int i = 0; i < columns; ++i) {
-      S.col(k.v0 + i).head<3>() = P.col(i);
+      S.col(k.s0 + i).head<3>() = P.col(i);
       m.moved += q[i] * P.col(i);
       m.v_rel += v[i] * P.col(i);
     }
   };
   const auto ball = [&](int first, const double* p) {
     m.R.noalias() = P * detail::rotation(p);
-    S.block<3, 3>(3, k.v0 + first) = m.R;
+    S.block<3, 3>(3, k.s0 + first) = m.R;
     m.w_rel.noalias() = m.R * Eigen::Map<const Vec3>(v + first);
   };
   switch (k.joint) {
@@ -84,7 +87,7 @@ inline void joint_motion(const Link& k, const Mat3& P, const double* q, const do
     case JointCase::prismatic: {
       m.R = P;
       const Vec3 axis = P * k.axis;
-      S.col(k.v0).head<3>() = axis;
+      S.col(k.s0).head<3>() = axis;
       m.moved = q[0] * axis;
       m.v_rel = v[0] * axis;
       break;
@@ -92,7 +95,7 @@ inline void joint_motion(const Link& k, const Mat3& P, const double* q, const do
     case JointCase::planar:
       translations(2);
       detail::turn_columns<2>(P, q[2], m.R);
-      S.col(k.v0 + 2).tail<3>() = P.col(2);
+      S.col(k.s0 + 2).tail<3>() = P.col(2);
       m.w_rel = v[2] * P.col(2);
       break;
     case JointCase::spherical: ball(0, q); break;
@@ -104,6 +107,17 @@ inline void joint_motion(const Link& k, const Mat3& P, const double* q, const do
       translations(k.nv);
       m.R = P;
       break;
+    case JointCase::bend: {
+      const BendCurve b = bend_curve(k.axis, k.length, k.at, q[0]);
+      m.R.noalias() = P * detail::rotation(k.axis, b.angle);
+      m.moved = P * b.r;
+      const Vec3 linear = P * b.slope, angular = b.share * (P * k.axis);
+      S.col(k.s0) << linear, angular;
+      m.v_rel = v[0] * linear;
+      m.w_rel = v[0] * angular;
+      m.curvature = P * b.curvature;
+      break;
+    }
   }
 }
 

@@ -46,6 +46,10 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
     m.origin = p.origin + m.r;
     if constexpr (detail == Detail::poses) continue;
     carry(p, j.v_rel, j.w_rel, m);
+    if (k.mixed) {
+      w.curvature[i] = j.curvature;
+      m.c_linear += (v[k.v0] * v[k.v0]) * j.curvature;
+    }
     if constexpr (detail == Detail::all) {
       SE3& X = w.X[i - 1];
       X.R = m.R;
@@ -55,12 +59,14 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
       V.tail<3>() = turning;
       V.head<3>() = m.R.transpose() * m.v - turning.cross(k.point);
       // Columns that turn against the body; those of other joints are constant there.
-      if (k.joint == JointCase::planar || k.joint == JointCase::floating) {
-        for (int c = k.v0; c < k.v0 + k.nv; ++c) {
+      if (k.joint == JointCase::planar || k.joint == JointCase::floating || k.mixed) {
+        for (int c = k.s0; c < k.s0 + k.nv; ++c) {
           const Vec3 angular = m.R.transpose() * w.S_I.col(c).tail<3>();
           w.S.col(c) << m.R.transpose() * w.S_I.col(c).head<3>() - angular.cross(k.point), angular;
         }
         w.bias[i - 1].head<3>() = m.R.transpose() * j.v_rel.cross(j.w_rel);
+        if (k.mixed)
+          w.bias[i - 1].head<3>() += (v[k.v0] * v[k.v0]) * (m.R.transpose() * j.curvature);
       }
     }
   }
@@ -87,9 +93,11 @@ void renew_velocities(const Model& model, VecIn v, Workspace& w) {
   for (int i = 1; i <= n; ++i) {
     const Link& k = w.tree.links[i];
     Vec3 v_rel = Vec3::Zero(), w_rel = Vec3::Zero();
-    for (int c = k.v0; c < k.v0 + k.linear; ++c) v_rel += v[c] * w.S_I.col(c).head<3>();
-    for (int c = k.v0 + k.linear; c < k.v0 + k.nv; ++c) w_rel += v[c] * w.S_I.col(c).tail<3>();
+    for (int c = 0; c < (k.mixed ? k.nv : k.linear); ++c)
+      v_rel += v[k.v0 + c] * w.S_I.col(k.s0 + c).head<3>();
+    for (int c = k.linear; c < k.nv; ++c) w_rel += v[k.v0 + c] * w.S_I.col(k.s0 + c).tail<3>();
     carry(w.motion[k.parent], v_rel, w_rel, w.motion[i]);
+    if (k.mixed) w.motion[i].c_linear += (v[k.v0] * v[k.v0]) * w.curvature[i];
   }
 }
 
@@ -108,16 +116,20 @@ SE3 pose_in_parent(const Model& model, const Workspace& w, BodyIndex body) {
 
 void world_columns(const Model& model, Workspace& w) {
   SALTUS_ASSERT(fits(model, w));
-  for (int k = 0; k < model.nv; ++k) {
-    const Vec3 angular = w.S_I.col(k).tail<3>(), &point = w.motion[model.v_body[k] + 1].origin;
-    w.S0.col(k) << w.S_I.col(k).head<3>() + point.cross(angular), angular;
+  for (int i = 0; i < model.body_count(); ++i) {
+    const Vec3& point = w.motion[i + 1].origin;
+    const Body& b = model.bodies[i];
+    for (int c = b.s0; c < b.s0 + b.nv; ++c) {
+      const Vec3 angular = w.S_I.col(c).tail<3>();
+      w.S0.col(c) << w.S_I.col(c).head<3>() + point.cross(angular), angular;
+    }
   }
 }
 
 void advance(const Model& model, VecRef q, VecIn v, double dt) {
   SALTUS_ASSERT(fits(model, q, v));
   for (const Body& b : model.bodies) {
-    if (b.nv == 0) continue;
+    if (b.nv == 0 || b.station > 0) continue;
     if (b.nv == 1)
       q[b.q0] += dt * v[b.v0];
     else
@@ -137,26 +149,18 @@ void local_rates(const Model& model, VecIn x, VecIn v, VecRef rates) {
   }
 }
 
-namespace {
-
-// The last velocity that moves this body, or -1: its own, or its nearest moving ancestor's.
-int last_velocity(const Model& model, BodyIndex body) {
-  for (int i = body; i >= 0; i = model.bodies[i].parent)
-    if (model.bodies[i].nv > 0) return model.bodies[i].v0 + model.bodies[i].nv - 1;
-  return -1;
-}
-
-}  // namespace
-
 void point_jacobian(const Model& model, const Workspace& w, BodyIndex body, const Vec3& p,
                     Eigen::Ref<Mat6X> J) {
   SALTUS_ASSERT(has(model, body));
   SALTUS_ASSERT(fits(model, w));
   SALTUS_ASSERT(J.cols() == model.nv);
   J.setZero();
-  for (int k = last_velocity(model, body); k >= 0; k = model.v_parent[k]) {
-    const Vec3 angular = w.S0.col(k).tail<3>();
-    J.col(k) << w.S0.col(k).head<3>() + angular.cross(p), angular;
+  for (int i = body; i >= 0; i = model.bodies[i].parent) {
+    const Body& b = model.bodies[i];
+    for (int c = 0; c < b.nv; ++c) {
+      const Vec3 angular = w.S0.col(b.s0 + c).tail<3>();
+      J.col(b.v0 + c) << w.S0.col(b.s0 + c).head<3>() + angular.cross(p), angular;
+    }
   }
 }
 
@@ -172,8 +176,10 @@ void add_wrench_row(const Model& model, const Workspace& w, BodyIndex body, cons
                     double sign, VecRef column) {
   SALTUS_ASSERT(has(model, body));
   SALTUS_ASSERT(column.size() == model.nv);
-  for (int k = last_velocity(model, body); k >= 0; k = model.v_parent[k])
-    column[k] += sign * w.S0.col(k).dot(wrench);
+  for (int i = body; i >= 0; i = model.bodies[i].parent) {
+    const Body& b = model.bodies[i];
+    for (int c = 0; c < b.nv; ++c) column[b.v0 + c] += sign * w.S0.col(b.s0 + c).dot(wrench);
+  }
 }
 
 const Joint& own_joint(const Model& model, BodyIndex body) {
@@ -209,9 +215,10 @@ void set_posture(const Model& model, const Posture& posture, State& state) {
     const SE3& in_body = cut ? model.cuts[b.cut].in_body : b.in_body;
     SE3 X_J;
     Vec6 bias;
-    joint_kinematics(joint, posture.q[i], posture.v[i], X_J, S, bias);
+    const Vec &q = posture.q[i - b.station], &v = posture.v[i - b.station];
+    joint_kinematics(joint, q, v, X_J, S, bias);
     const SE3 X_pb = placement * X_J * in_body.inverse();
-    const Vec6 V_J = S.leftCols(nv_of(joint)) * posture.v[i];
+    const Vec6 V_J = S.leftCols(nv_of(joint)) * v;
     X[i] = parent.valid() ? X[parent] * X_pb : X_pb;
     V[i] = twist_to_parent(in_body, V_J);
     if (parent.valid()) V[i] += twist_to_body(X_pb, V[parent]);
@@ -219,8 +226,8 @@ void set_posture(const Model& model, const Posture& posture, State& state) {
       joint_coordinates(b.joint, X[i], state.q.segment(b.q0, b.nq));
       joint_velocities(b.joint, state.q.segment(b.q0, b.nq), V[i], state.v.segment(b.v0, b.nv));
     } else {
-      state.q.segment(b.q0, b.nq) = posture.q[i];
-      state.v.segment(b.v0, b.nv) = posture.v[i];
+      state.q.segment(b.q0, b.nq) = q;
+      state.v.segment(b.v0, b.nv) = v;
     }
   }
   // The pose of a cut joint tells its angle up to full turns.

@@ -39,7 +39,8 @@ void add_wrench_row(const Model& model, const Workspace& work, BodyIndex body, c
 // The frame of the joints given per body: q_joint in the order of the bodies' own joints, cut or
 // not, so that one posture serves every coordinate set.
 struct Posture {
-  std::vector<Vec> q, v;  // per body: coordinates and velocities of its own joint
+  // Per body: coordinates and velocities of its own joint; of an element's stations the first's.
+  std::vector<Vec> q, v;
 };
 [[nodiscard]] Posture zero_posture(const Model& model);
 [[nodiscard]] const Joint& own_joint(const Model& model, BodyIndex body);

@@ -10,6 +10,7 @@ ForestShape forest_shape(const Model& model) {
     s.first.push_back(b.v0);
     s.dim.push_back(b.nv);
     s.tree.push_back(model.tree[i]);
+    s.stations.push_back(b.station == 0 ? b.stations : 0);
   }
   s.tree_begin = model.tree_begin;
   s.unknown_begin = model.tree_v;
@@ -38,10 +39,13 @@ void load_mass(const Model& model, const Workspace& w, VecIn extra, Forest& fore
     const Mat3& R = w.X[i].R;
     const Vec3 shift = b.parent.valid() ? Vec3(w.X[i].r - w.X[b.parent].r) : Vec3::Zero();
     forest.set_node(i, shift, turned(R, b.inertia));
-    for (int k = b.v0; k < b.v0 + b.nv; ++k) {
-      forest.set_column(k, join(R * w.S.col(k).head<3>(), R * w.S.col(k).tail<3>()));
-      forest.set_diagonal(k, model.armature[k] + extra[k]);
-      if (model.prescribed[k]) forest.hold(k);
+    for (int c = 0; c < b.nv; ++c) {
+      const int k = b.v0 + c;
+      const auto S = w.S.col(b.s0 + c);
+      forest.set_column(i, c, join(R * S.head<3>(), R * S.tail<3>()));
+      if (b.station == 0) forest.set_diagonal(k, model.armature[k] + extra[k]);
+      // Held once all of its columns are given.
+      if (model.prescribed[k] && b.station == b.stations - 1) forest.hold(k);
     }
   }
 }

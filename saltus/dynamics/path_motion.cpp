@@ -91,6 +91,7 @@ SALTUS_VECTORIZED void PathTree::place(const double* q) {
         R = base;
         break;
       case JointCase::fixed: break;  // no link of its own
+      case JointCase::bend: break;   // not held
     }
     x.R = k.body_turned ? R * k.body : R;
     x.r = r;

@@ -15,7 +15,8 @@ constexpr int most_in_tree = 40, most_in_all = 80;
 }  // namespace
 
 bool PathTree::holds(const Model& m, const Tree& tree) {
-  if (m.planar || m.nv == 0 || m.nv > most_in_all || !tree.added.empty()) return false;
+  if (m.has_stations || m.planar || m.nv == 0 || m.nv > most_in_all || !tree.added.empty())
+    return false;
   for (std::size_t t = 0; t + 1 < m.tree_v.size(); ++t)
     if (m.tree_v[t + 1] - m.tree_v[t] > most_in_tree) return false;
   return true;

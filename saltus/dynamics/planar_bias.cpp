@@ -9,7 +9,7 @@ PlanarBias::PlanarBias(const Model& model)
 }
 
 bool PlanarBias::holds(const Model& model, const Workspace& w) {
-  return model.planar && w.tree.added.empty();
+  return model.planar && w.tree.added.empty() && !model.has_stations;
 }
 
 void PlanarBias::load(const Model& model, const Workspace& w) {

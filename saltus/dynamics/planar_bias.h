@@ -12,7 +12,7 @@ namespace saltus {
 class PlanarBias {
  public:
   explicit PlanarBias(const Model& model);
-  // Whether it holds: a planar model without added masses.
+  // Whether it holds: a planar model without added masses and elements of several stations.
   [[nodiscard]] static bool holds(const Model& model, const Workspace& work);
   // The configuration and the external wrenches of `work`; needs move_links.
   void load(const Model& model, const Workspace& work);

@@ -13,7 +13,7 @@ namespace saltus {
 }
 [[nodiscard]] inline bool fits(const Model& model, const Workspace& work) {
   return work.X.size() == model.bodies.size() && work.external.size() == model.bodies.size() &&
-         work.S.cols() == model.nv;
+         work.S.cols() == model.ns;
 }
 [[nodiscard]] inline bool fits(const Model& model, const State& state) {
   return fits(model, state.q, state.v) && state.Lambda.size() == model.lambda_rows &&

@@ -54,12 +54,12 @@ inline RigidAtPoint rigid_inertia(const Link& k, const Mat3& R) {
 // Adds the joint's own acceleration S a.
 inline void add_joint(const Workspace& w, const Link& k, const double* a, Acceleration& x) {
   if (k.turns) {
-    x.alpha += a[0] * w.S_I.col(k.v0).tail<3>();
+    x.alpha += a[0] * w.S_I.col(k.s0).tail<3>();
     return;
   }
   for (int c = 0; c < k.nv; ++c) {
-    x.a += a[c] * w.S_I.col(k.v0 + c).head<3>();
-    x.alpha += a[c] * w.S_I.col(k.v0 + c).tail<3>();
+    x.a += a[c] * w.S_I.col(k.s0 + c).head<3>();
+    x.alpha += a[c] * w.S_I.col(k.s0 + c).tail<3>();
   }
 }
 

@@ -41,6 +41,12 @@ struct CaseOf {
     k.joint = JointCase::carrier;
     k.linear = 2;
   }
+  void operator()(const Bend& j) const {
+    k.joint = JointCase::bend;
+    k.mixed = true;
+    k.axis = j.axis;
+    k.length = j.length, k.at = j.at;
+  }
 };
 
 }  // namespace
@@ -51,6 +57,8 @@ Tree::Tree(const Model& model) : links(model.bodies.size() + 1) {
     Link& k = links[i + 1];
     k.parent = b.parent + 1;
     k.q0 = b.q0, k.v0 = b.v0, k.nv = b.nv;
+    k.s0 = b.s0, k.station = b.station, k.stations = b.stations;
+    if (k.stations > 1 && k.station == 0) elements.push_back(i + 1);
     std::visit(CaseOf{k}, b.joint);
     k.point = b.in_body.r;
     k.offset = b.placement.r - links[k.parent].point;
@@ -87,8 +95,10 @@ void Tree::sort_depth_first() {
       continue;
     }
     place[i] = static_cast<int>(order.size());
-    order.push_back({i, static_cast<int>(velocity.size()), 0});
-    for (int k = 0; k < links[i].nv; ++k) velocity.push_back(links[i].v0 + k);
+    const int first = static_cast<int>(velocity.size()), station = links[i].station;
+    order.push_back({i, first, 0, station == 0 ? first : order[place[i - station]].first});
+    if (station == 0)
+      for (int k = 0; k < links[i].nv; ++k) velocity.push_back(links[i].v0 + k);
     open.push_back(i);
     i = child[i];
   }

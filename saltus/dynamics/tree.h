@@ -21,15 +21,20 @@ enum class JointCase : unsigned char {
   planar,
   spherical,
   floating,
-  carrier
+  carrier,
+  bend
 };
 
 struct Link {
   int parent = 0;  // in the table of links, where 0 is the world and body i is i + 1
   int q0 = 0, v0 = 0, nv = 0;
+  int s0 = 0;                     // its first column; v0 where no element has several stations
+  int station = 0, stations = 1;  // its place in its element, whose links follow each other
   JointCase joint = JointCase::fixed;
   // At its point every column is either linear or angular: the first `linear` ones, and the others.
+  // Those of stations are both (`mixed`), and turn against their base.
   int linear = 0;
+  bool mixed = false;
   bool turns = false;                                  // one column, angular
   bool placement_turned = false, body_turned = false;  // else those rotations are the identity
   int added = -1;                                      // in Tree::added
@@ -39,6 +44,7 @@ struct Link {
   Sym3 J;                      // rigid part about the point, body axes [kg m^2]
   Vec3 axis = Vec3::Zero();    // of a one-column joint, joint frame
   Vec3 point = Vec3::Zero();   // of the joint in the body [m]
+  double length = 0, at = 0;   // of a bend, and the arc length of its station [m]
   Mat3 placement = Mat3::Identity();  // of the joint's frame in the parent
   Mat3 body = Mat3::Identity();       // of the body in the joint's moved frame
 };
@@ -49,10 +55,12 @@ struct Tree {
   struct Branch {
     int link = 0;
     int first = 0, last = 0;  // its own velocities' and, up to `last`, its subtree's
+    int own = 0;              // its own: `first` but for later stations of an element
   };
   std::vector<Branch> order;
   std::vector<int> velocity;
-  std::vector<Mat6> added;  // what a body's inertia has beyond the rigid part, at its origin
+  std::vector<int> elements;  // first links of elements with several stations
+  std::vector<Mat6> added;    // what a body's inertia has beyond the rigid part, at its origin
 
   explicit Tree(const Model& model);
 

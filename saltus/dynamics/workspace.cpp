@@ -14,7 +14,11 @@ Workspace::Workspace(const Model& model) : tree(model) {
   composite.resize(n + 1);
   articulated.resize(n + 1);
   D.assign(n + 1, Mat6::Zero());
-  for (auto* x : {&S, &S_I, &S0, &U}) x->setZero(6, model.nv);
+  curvature.assign(n + 1, Vec3::Zero());
+  for (auto* x : {&S, &S_I, &S0, &U}) x->setZero(6, model.ns);
+  B.setZero(6, tree.elements.empty() ? 0 : model.nv);
+  for (const int first : tree.elements)
+    C.emplace_back(Mat::Zero(tree.links[first].nv, tree.links[first].nv));
   columns.setZero(model.nv, 6);
   for (auto* x : {&tau_bias, &u, &d_inv, &column, &tau, &scratch_v}) x->setZero(model.nv);
   // Most joints' columns are constant in the body's frame; forward_kinematics writes the others.
@@ -25,7 +29,7 @@ Workspace::Workspace(const Model& model) : tree(model) {
     Vec6 none;
     joint_kinematics(b.joint, zero.q.segment(b.q0, b.nq), zero.v.segment(b.v0, b.nv), pose, own,
                      none);
-    for (int k = 0; k < b.nv; ++k) S.col(b.v0 + k) = twist_to_parent(b.in_body, own.col(k));
+    for (int k = 0; k < b.nv; ++k) S.col(b.s0 + k) = twist_to_parent(b.in_body, own.col(k));
   }
 }
 

@@ -14,13 +14,14 @@ struct Workspace {
   // <- forward_kinematics
   std::vector<SE3> X;      // body in the inertial frame
   std::vector<Vec6> V;     // twist of the body
-  Mat6X S;                 // 6 x nv: joint columns, body frame
+  Mat6X S;                 // 6 x ns: joint columns, body frame
   std::vector<Vec6> bias;  // (dS/dt) v of the body's joint
   // <- forward_kinematics, or move_links alone
   std::vector<LinkMotion> motion;  // inertial axes, at the joints' points; the world first
-  Mat6X S_I;                       // 6 x nv: joint columns there
+  Mat6X S_I;                       // 6 x ns: joint columns there
+  std::vector<Vec3> curvature;     // d2r/dq2 of links whose columns turn against their base
   // <- world_columns
-  Mat6X S0;  // 6 x nv: joint columns as twists of the inertial frame at its origin
+  Mat6X S0;  // 6 x ns: joint columns as twists of the inertial frame at its origin
   // <- crba (nv x nv from its first call on; empty before)
   Mat M;  // mass matrix, armature included [kg, kg m, kg m^2]
   // <- factor (as M)
@@ -42,6 +43,8 @@ struct Workspace {
   std::vector<SymmetricInertia> articulated;  // aba; crba with added mass
   Mat6X U;                                    // articulated I S
   std::vector<Mat6> D;  // aba: factor of S' I S of joints with several columns
+  std::vector<Mat> C;   // aba: the same of elements with several stations (Tree::elements)
+  Mat6X B;              // aba: their [A B; B' C] over the parent's acceleration, by velocities
   Mat columns;          // crba: a wrench a velocity (f, n), depth first
   Vec u, d_inv, column, tau, scratch_v;
 

@@ -42,6 +42,8 @@ ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& in
   const std::string path = fmt::format("bodies[{}]", bodies_.size());
   require(!name.empty() && name != "world", path + ".name", "expected a name other than 'world'");
   require(!body_of_.contains(name), path + ".name", fmt::format("the name '{}' is taken", name));
+  require(!std::holds_alternative<Bend>(joint.kind), path + ".joint.type",
+          "a bend is an element with stations: ModelBuilder::bend, `bends` of a scene");
   check_inertia(inertia, std::holds_alternative<Fixed>(joint.kind), path);
   check_dofs(joint, path + ".joint");
   check_frame(joint.placement, path + ".joint.placement");
@@ -61,6 +63,7 @@ ModelBuilder& ModelBuilder::loop(const std::string& child, const JointSpec& join
           fmt::format("expected two bodies, got '{}' twice", child));
   require(!std::holds_alternative<Floating>(joint.kind), path + ".type",
           "a floating joint closes no loop");
+  require(!std::holds_alternative<Bend>(joint.kind), path + ".type", "a bend closes no loop");
   check_dofs(joint, path);
   check_frame(joint.placement, path + ".at");
   check_frame(joint.in_body, path + ".in_body");
@@ -132,14 +135,18 @@ ModelBuilder& ModelBuilder::support(const SupportFriction& friction, const std::
   return *this;
 }
 
+std::string ModelBuilder::path_of(int i) const {
+  return bodies_[i].path.empty() ? fmt::format("bodies[{}]", i) : bodies_[i].path;
+}
+
 std::vector<int> ModelBuilder::sorted() const {
   std::vector<int> order;
   std::vector<char> mark(bodies_.size(), 0);  // 1: on the path, 2: done
   for (std::size_t start = 0; start < bodies_.size(); ++start) {
     std::vector<int> path;
-    int i = static_cast<int>(start);
+    int i = static_cast<int>(start) - bodies_[start].station;
     while (i >= 0 && mark[i] != 2) {
-      const std::string where = fmt::format("bodies[{}].joint.parent", i);
+      const std::string where = path_of(i) + ".joint.parent";
       require(mark[i] != 1, where, fmt::format("the parents of '{}' form a loop", bodies_[i].name));
       mark[i] = 1;
       path.push_back(i);
@@ -149,10 +156,11 @@ std::vector<int> ModelBuilder::sorted() const {
       require(found != body_of_.end(), where,
               fmt::format("expected 'world' or a body's name, no body is called '{}'", parent));
       i = static_cast<int>(found->second);
+      i -= bodies_[i].station;  // the stations of an element one after the other
     }
     for (auto it = path.rbegin(); it != path.rend(); ++it) {
       mark[*it] = 2;
-      order.push_back(*it);
+      for (int k = 0; k < bodies_[*it].stations; ++k) order.push_back(*it + k);
     }
   }
   return in_one_piece(order);
@@ -164,9 +172,11 @@ std::vector<int> ModelBuilder::in_one_piece(const std::vector<int>& order) const
   std::vector<std::vector<int>> trees;
   for (const int i : order) {
     const JointSpec& joint = bodies_[i].joint;
-    const bool root = joint.parent == "world" || is_cut(joint);
+    const bool root = (joint.parent == "world" || is_cut(joint)) && bodies_[i].station == 0;
     if (root) trees.emplace_back();
-    const int tree = root ? static_cast<int>(trees.size()) - 1 : tree_of[body_of_.at(joint.parent)];
+    const int tree = root                     ? static_cast<int>(trees.size()) - 1
+                     : bodies_[i].station > 0 ? tree_of[i - 1]
+                                              : tree_of[body_of_.at(joint.parent)];
     tree_of[i] = tree;
     trees[tree].push_back(i);
   }
@@ -239,7 +249,7 @@ Cut make_cut(const JointSpec& joint, bool planar) {
 }  // namespace
 
 void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index) const {
-  const std::string path = fmt::format("bodies[{}].joint", spec_index);
+  const std::string path = path_of(spec_index) + ".joint";
   const JointSpec joint = in_plane(spec.joint, planar_);
   Body body;
   body.name = spec.name;
@@ -249,6 +259,10 @@ void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index)
   const BodyIndex parent = joint.parent == "world" ? world : model.body(joint.parent);
   if (planar_) check_planar(joint, path);
 
+  require(!is_cut(joint) || !std::holds_alternative<Bend>(joint.kind), path,
+          fmt::format("'{}' is a bend, which cannot be cut: expected minimal or as-marked "
+                      "coordinates",
+                      joint.name));
   if (is_cut(joint)) {
     body.parent = world;
     body.joint = planar_ ? Joint(Planar{}) : Joint(Floating{});
@@ -267,9 +281,19 @@ void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index)
   body.v0 = model.nv;
   body.nq = nq_of(body.joint);
   body.nv = nv_of(body.joint);
-  model.nq += body.nq;
-  model.nv += body.nv;
-  add_coordinates(model, joint.kind, joint.name, joint.dofs, self, body);
+  body.station = spec.station;
+  body.stations = spec.stations;
+  body.s0 = model.ns;
+  model.ns += body.nv;
+  if (body.station == 0) {
+    model.nq += body.nq;
+    model.nv += body.nv;
+    add_coordinates(model, joint.kind, joint.name, joint.dofs, self, body);
+  } else {
+    body.q0 -= body.nq;
+    body.v0 -= body.nv;
+    model.has_stations = true;
+  }
   model.body_of.emplace(body.name, self.value);
   model.bodies.push_back(body);
 }
@@ -277,8 +301,8 @@ void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index)
 void ModelBuilder::add_bodies(Model& model, const std::vector<int>& order) const {
   std::set<std::string> joint_names;
   for (const int i : order) {
-    require(joint_names.insert(bodies_[i].joint.name).second,
-            fmt::format("bodies[{}].joint.name", i),
+    require(bodies_[i].station > 0 || joint_names.insert(bodies_[i].joint.name).second,
+            path_of(i) + ".joint.name",
             fmt::format("the joint name '{}' is taken", bodies_[i].joint.name));
     add_joint(model, bodies_[i], i);
   }

@@ -20,6 +20,23 @@ struct JointSpec {
   bool cut = false;
 };
 
+// A link of constant curvature (Bend): one angle, inertia along its length at Gauss points. Its
+// stations are bodies, NAME.1 to NAME.n by arc length, and NAME.tip, a place without inertia at its
+// end; what hangs on it names one of them.
+struct BendSpec {
+  std::string name;  // of the coordinate too
+  std::string parent = "world";
+  SE3 placement;                // of its base in the parent
+  Vec3 axis = Vec3::UnitY();    // that it bends about; across the base's x-axis
+  double length = 1;            // [m]
+  double mass = 1;              // of all of it, evenly along its length [kg]
+  Vec3 section = Vec3::Zero();  // squared radii of gyration of a slice about x, y, z [m^2]
+  int stations = 4;             // Gauss points
+  JointDof dof;                 // of the angle: stiffness E I / L, damping, limits
+};
+// Of a round slice: r^2 / 2 about its axis, r^2 / 4 across.
+[[nodiscard]] Vec3 round_section(double radius);
+
 // Which joints are cut: those marked, or every one (P0, P2's maximal set).
 enum class CoordinateSet { as_marked, minimal, maximal };
 
@@ -30,6 +47,7 @@ class ModelBuilder {
   ModelBuilder& coordinates(CoordinateSet set);
 
   ModelBuilder& body(const std::string& name, const RigidInertia& inertia, const JointSpec& joint);
+  ModelBuilder& bend(const BendSpec& bend);
   // Closes a loop: one more joint between two bodies that have their own, the parent named in
   // `joint` and `child`; either may be the world. It is cut in every coordinate set.
   ModelBuilder& loop(const std::string& child, const JointSpec& joint);
@@ -62,6 +80,8 @@ class ModelBuilder {
     RigidInertia inertia;
     Mat6 added = Mat6::Zero();
     JointSpec joint;
+    int station = 0, stations = 1;  // of an element
+    std::string path = {};          // in messages; empty: bodies[i]
   };
   struct LoopSpec {
     std::string child;
@@ -102,6 +122,7 @@ class ModelBuilder {
 
   [[nodiscard]] std::vector<int> sorted() const;  // parents first; throws on loops
   [[nodiscard]] std::vector<int> in_one_piece(const std::vector<int>& order) const;
+  [[nodiscard]] std::string path_of(int spec_index) const;
   [[nodiscard]] bool is_cut(const JointSpec& joint) const;
   static void check_touch(const Model& model, int group, int other, int law);
   void add_bodies(Model& model, const std::vector<int>& order) const;
@@ -112,7 +133,8 @@ class ModelBuilder {
   void add_supports(Model& model) const;
   void add_elements(Model& model) const;  // runners, springs, drags
   void add_gap_contacts(Model& model) const;
-  static void refuse_massless(const Model& model, const std::vector<int>& order);
+  void refuse_massless(const Model& model, const std::vector<int>& order) const;
+  int bends_ = 0;
 
   bool planar_ = false;
   Vec3 gravity_{0, 0, -9.81};

@@ -140,8 +140,9 @@ void ModelBuilder::add_elements(Model& model) const {
   }
 }
 
-// A joint needs inertia that moves with it; a massless link may have it from what hangs on it.
-void ModelBuilder::refuse_massless(const Model& model, const std::vector<int>& order) {
+// A joint needs inertia that moves with it, of an element any of its stations; a massless link may
+// have it from what hangs on it.
+void ModelBuilder::refuse_massless(const Model& model, const std::vector<int>& order) const {
   std::vector<char> inert(model.bodies.size(), 1);
   for (const Coordinate& c : model.coordinates)
     if (c.v_index >= 0 && c.dof.armature > 0) inert[c.body] = 0;
@@ -149,8 +150,9 @@ void ModelBuilder::refuse_massless(const Model& model, const std::vector<int>& o
     const Body& b = model.bodies[i];
     if (!b.inertia.isZero(0)) inert[i] = 0;
     if (!inert[i] && b.parent.valid()) inert[b.parent] = 0;
-    if (inert[i] && b.nv > 0)
-      throw InputError(fmt::format("bodies[{}].mass", order[i]),
+    if (!inert[i]) inert[i - b.station] = 0;
+    if (inert[i] && b.nv > 0 && b.station == 0)
+      throw InputError(path_of(order[i]) + ".mass",
                        "expected a positive number, got 0: nothing with mass or inertia moves "
                        "with this joint");
   }

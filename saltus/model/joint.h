@@ -50,8 +50,20 @@ struct PlanarCarrier {
   static constexpr int nq = 2, nv = 2;
 };
 
-using Joint =
-    std::variant<Fixed, Revolute, Prismatic, Planar, Spherical, Floating, Carrier, PlanarCarrier>;
+// A station of a link of constant curvature (an element with several stations). The link leaves its
+// base along the base's x-axis; q is the angle by which its end has turned about `axis`, which is
+// across x: at the arc length s the section has turned by phi = q s / L and lies at
+//   r = s (sin(phi) / phi x + (1 - cos(phi)) / phi n),   n = axis x x.
+struct Bend {
+  static constexpr std::string_view name = "bend";
+  static constexpr int nq = 1, nv = 1;
+  Vec3 axis = Vec3::UnitY();
+  double length = 1;  // L [m]
+  double at = 1;      // s of this station [m]
+};
+
+using Joint = std::variant<Fixed, Revolute, Prismatic, Planar, Spherical, Floating, Carrier,
+                           PlanarCarrier, Bend>;
 
 [[nodiscard]] int nq_of(const Joint& joint);
 [[nodiscard]] int nv_of(const Joint& joint);

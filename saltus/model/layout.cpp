@@ -20,7 +20,8 @@ void add_coordinates(Model& model, const Joint& kind, const std::string& joint_n
     c.name = n == 1 ? joint_name : joint_name + suffix[i];
     c.body = self;
     c.component = i;
-    c.rotational = std::holds_alternative<Revolute>(kind) || (planar && i == 2);
+    c.rotational = std::holds_alternative<Revolute>(kind) || std::holds_alternative<Bend>(kind) ||
+                   (planar && i == 2);
     c.cut = body.cut;
     if (!c.cut.valid()) {
       c.q_index = body.q0 + i;
@@ -38,7 +39,7 @@ namespace {
 void lay_out_trees(Model& model) {
   model.tree.clear();
   for (int i = 0; i < model.body_count(); ++i) {
-    if (!model.bodies[i].parent.valid()) {
+    if (!model.bodies[i].parent.valid() && model.bodies[i].station == 0) {
       model.tree_begin.push_back(i);
       model.tree_v.push_back(model.bodies[i].v0);
     }
@@ -58,6 +59,7 @@ void lay_out_velocities(Model& model) {
   model.armature.setZero(model.nv);
   for (int i = 0; i < model.body_count(); ++i) {
     const Body& body = model.bodies[i];
+    if (body.station > 0) continue;
     // The last velocity of the nearest ancestor that has any.
     int above = -1;
     for (int p = body.parent; p >= 0; p = model.bodies[p].parent)
@@ -69,6 +71,7 @@ void lay_out_velocities(Model& model) {
       model.v_parent[body.v0 + k] = k == 0 ? above : body.v0 + k - 1;
       model.v_body[body.v0 + k] = i;
       model.rotational[body.v0 + k] = std::holds_alternative<Revolute>(body.joint) ||
+                                      std::holds_alternative<Bend>(body.joint) ||
                                       std::holds_alternative<Spherical>(body.joint) ||
                                       (std::holds_alternative<Planar>(body.joint) && k == 2) ||
                                       (std::holds_alternative<Floating>(body.joint) && k >= 3);
@@ -136,6 +139,10 @@ double typical_length(const Model& model) {
   };
   for (const Body& b : model.bodies) {
     if (b.parent.valid() && b.nv > 0) take(b.placement.r.norm() + b.in_body.r.norm());
+    if (const auto* bend = std::get_if<Bend>(&b.joint)) {
+      if (b.station == 0) take(bend->length);
+      continue;
+    }
     if (b.rigid.mass > 0) take(std::sqrt(b.rigid.about_com.trace() / b.rigid.mass));
   }
   for (const Cut& c : model.cuts) take(c.placement.r.norm() + c.in_body.r.norm());

@@ -46,6 +46,11 @@ struct Body {
   SE3 placement;  // of the joint's frame in the parent
   SE3 in_body;    // of the joint's frame in this body
   int q0 = 0, v0 = 0, nq = 0, nv = 0;
+  // An element with several stations is as many bodies, one after the other, with the same parent
+  // and the same coordinates; each has columns of its own, from s0 on (v0 where no element of the
+  // model has several stations).
+  int station = 0, stations = 1;  // this one's place among them, and their count
+  int s0 = 0;
   CutIndex cut;  // the cut that replaces this body's own joint, if any
 };
 
@@ -242,6 +247,8 @@ struct Model {
   std::vector<int> motor_slot;  // of each coordinate
   int lambda_rows = 0;          // of State::Lambda
   int nq = 0, nv = 0;
+  int ns = 0;                 // columns: of each body the velocities of its joint
+  bool has_stations = false;  // some element has several stations
   bool planar = false;
   double length_scale = 1;  // [m]; weighs rad/s against m/s in residuals
 
@@ -266,6 +273,11 @@ struct Model {
   // Where a name is in bodies and coordinates; the first of equal names.
   std::unordered_map<std::string, int> body_of, coordinate_of;
 
+  // The column of a velocity at the first station that it moves.
+  [[nodiscard]] int column_of(int velocity) const {
+    const Body& b = bodies[v_body[velocity]];
+    return b.s0 + velocity - b.v0;
+  }
   [[nodiscard]] int body_count() const { return static_cast<int>(bodies.size()); }
   // Throw InputError with the known names when there is none.
   [[nodiscard]] BodyIndex body(const std::string& name) const;

@@ -235,6 +235,9 @@ void check_planar(const JointSpec& joint, const std::string& path) {
             "a planar model turns about z only");
   if (const auto* p = std::get_if<Prismatic>(&joint.kind))
     require(std::abs(p->axis.z()) < 1e-9, path + ".axis", "a planar model slides in x-y only");
+  if (const auto* b = std::get_if<Bend>(&joint.kind))
+    require(std::abs(std::abs(b->axis.z()) - 1) < 1e-9, path + ".axis",
+            "a planar model bends about z only");
 }
 
 Joint with_unit_axis(const Joint& joint, const std::string& path) {
@@ -245,6 +248,7 @@ Joint with_unit_axis(const Joint& joint, const std::string& path) {
   };
   if (const auto* j = std::get_if<Revolute>(&joint)) return unit(*j);
   if (const auto* j = std::get_if<Prismatic>(&joint)) return unit(*j);
+  if (const auto* j = std::get_if<Bend>(&joint)) return unit(*j);
   return joint;
 }
 

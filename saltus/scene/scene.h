@@ -50,6 +50,12 @@ struct LoopScene {
   std::string source = {};
 };
 
+struct BendScene {
+  BendSpec spec;
+  std::optional<Signal> prescribed;
+  std::vector<ShapeScene> shapes;  // at every station; `name` and `body` are the bend's
+};
+
 struct ContactScene {
   std::vector<std::string> between;  // two patterns of shape names; * matches any text
   ContactLaw law;
@@ -163,6 +169,7 @@ struct Scene {
   std::optional<SnakeScene> snake;
   std::optional<WormScene> worm;
   std::vector<BodyScene> bodies;
+  std::vector<BendScene> bends;
   std::vector<LoopScene> loops;
   std::vector<ShapeScene> obstacles;
   std::vector<ContactScene> contacts;  // of those that name two shapes, the first holds

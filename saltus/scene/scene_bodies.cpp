@@ -57,6 +57,7 @@ void read_dofs(Fields& f, JointSpec& joint, std::optional<Signal>& prescribed) {
   // Lengths and angles by the joint's kind; a schema knows no kind yet.
   const char* unit = f.writing_schema()                              ? ""
                      : std::holds_alternative<Revolute>(joint.kind)  ? "rad"
+                     : std::holds_alternative<Bend>(joint.kind)      ? "rad"
                      : std::holds_alternative<Prismatic>(joint.kind) ? "m"
                                                                      : "";
   JointDof dof;
@@ -279,6 +280,31 @@ void read_loop(Fields& f, LoopScene& loop) {
     throw f.error("between", fmt::format("expected two names, got {}", between.size()));
   joint.parent = between[0];
   loop.child = between[1];
+}
+
+void read_bend(Fields& f, BendScene& bend) {
+  BendSpec& b = bend.spec;
+  f.required().text("name", b.name, "of its angle; its stations are NAME.1 ... and NAME.tip");
+  f.text("parent", b.parent, "the parent's name, or world (default)");
+  read_frame(f, "at", b.placement, "its base in the parent; it leaves that along x");
+  f.vec3("axis", b.axis, "", "that it bends about, across x; need not be a unit vector");
+  f.required().number("length", b.length, "m", "", positive);
+  f.required().number("mass", b.mass, "kg", "of all of it, evenly along its length", positive);
+  double radius = 0;
+  f.number("radius", radius, "m", "of a round section, for the inertia of its slices",
+           not_negative);
+  b.section = round_section(radius);
+  f.integer("stations", b.stations, "Gauss points that carry its inertia; default 4", 1);
+  JointSpec joint;
+  joint.kind = Bend{};
+  read_dofs(f, joint, bend.prescribed);
+  if (!joint.dofs.empty()) b.dof = joint.dofs.front();
+  f.list("shapes", "what touches, at every station and the tip", [&](Fields& g) {
+    ShapeScene s;
+    s.name = b.name;
+    read_shape(g, s);
+    bend.shapes.push_back(s);
+  });
 }
 
 void read_body(Fields& f, BodyScene& body) {

@@ -58,6 +58,7 @@ struct SystemBuilder {
     }
     if (e.path().starts_with("worm")) return error(e.path(), e.message());
     if (e.path().starts_with("contacts[")) return error(e.path(), e.message());
+    if (e.path().starts_with("bends[")) return error(e.path(), e.message());
     if (e.path().rfind("loops[", 0) == 0) {
       const LoopScene& l = scene.loops[std::stoul(e.path().substr(6))];
       if (l.source.empty()) return error(e.path(), e.message());
@@ -124,15 +125,58 @@ struct SystemBuilder {
       for (std::size_t k = 0; k < b.shapes.size(); ++k)
         add_shape(b.shapes[k], fmt::format("bodies[{}].shapes[{}]", i, k));
     }
+    for (std::size_t i = 0; i < scene.bends.size(); ++i) add_bend(i);
     for (const LoopScene& l : scene.loops) builder.loop(l.child, l.joint);
     for (std::size_t i = 0; i < scene.obstacles.size(); ++i)
       add_shape(scene.obstacles[i], fmt::format("obstacles[{}]", i));
   }
 
-  // Bodies joined directly do not touch each other.
+  std::unordered_map<std::string, std::size_t> bend_of{};  // by the name of a station
+
+  [[nodiscard]] static std::vector<std::string> stations_of(const BendScene& bend) {
+    std::vector<std::string> names;
+    for (int i = 1; i <= bend.spec.stations; ++i)
+      names.push_back(fmt::format("{}.{}", bend.spec.name, i));
+    names.push_back(bend.spec.name + ".tip");
+    return names;
+  }
+  // After the bodies: the builder counts its stations among them.
+  void add_bend(std::size_t index) {
+    const BendScene& bend = scene.bends[index];
+    builder.bend(bend.spec);
+    for (const std::string& station : stations_of(bend)) {
+      bend_of.emplace(station, index);
+      for (std::size_t k = 0; k < bend.shapes.size(); ++k) {
+        ShapeScene s = bend.shapes[k];
+        s.name += station.substr(bend.spec.name.size());
+        s.body = station;
+        add_shape(s, fmt::format("bends[{}].shapes[{}]", index, k));
+      }
+    }
+  }
+
+  // A body and its parent, or all stations of the parent.
+  void exclude_pair(const std::string& name, const std::string& parent) {
+    if (parent == "world") return;
+    const auto bend = bend_of.find(parent);
+    if (bend == bend_of.end()) {
+      builder.exclude(name, parent);
+      return;
+    }
+    for (const std::string& station : stations_of(scene.bends[bend->second]))
+      builder.exclude(name, station);
+  }
+
+  // Bodies joined directly do not touch each other, nor do the stations of an element.
   void exclude_neighbours() {
-    for (const BodyScene& body : scene.bodies)
-      if (body.joint.parent != "world") builder.exclude(body.name, body.joint.parent);
+    for (const BodyScene& body : scene.bodies) exclude_pair(body.name, body.joint.parent);
+    for (const BendScene& bend : scene.bends) {
+      const std::vector<std::string> names = stations_of(bend);
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        exclude_pair(names[i], bend.spec.parent);
+        for (std::size_t k = 0; k < i; ++k) builder.exclude(names[i], names[k]);
+      }
+    }
     for (const LoopScene& l : scene.loops)
       if (l.child != "world" && l.joint.parent != "world") builder.exclude(l.child, l.joint.parent);
     if (scene.snake)
@@ -345,6 +389,10 @@ struct SystemBuilder {
         const std::string& name = b.joint.name.empty() ? b.name : b.joint.name;
         system.actuation.prescribed.push_back({system.model.coordinate(name), *b.prescribed});
       }
+    for (const BendScene& b : scene.bends)
+      if (b.prescribed)
+        system.actuation.prescribed.push_back(
+            {system.model.coordinate(b.spec.name), *b.prescribed});
     for (const LoopScene& l : scene.loops)
       if (l.prescribed)
         system.actuation.prescribed.push_back(
@@ -359,6 +407,8 @@ struct SystemBuilder {
       const std::string& name = scene.bodies[found->second].joint.name;
       return name.empty() ? body : name;
     }
+    if (const auto found = bend_of.find(body); found != bend_of.end())
+      return scene.bends[found->second].spec.name;
     for (const WormJoint& j : worm)
       if (j.body == body) return j.joint;
     if (const int link = snake_link[i])

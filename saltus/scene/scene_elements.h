@@ -10,6 +10,7 @@ void read_frame(Fields& f, const char* key, SE3& frame, const char* about);
 void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, const char* about);
 [[nodiscard]] Signal read_signal_here(Fields& f);  // this node is the signal
 void read_body(Fields& f, BodyScene& body);
+void read_bend(Fields& f, BendScene& bend);
 void read_loop(Fields& f, LoopScene& loop);
 void read_shape(Fields& f, ShapeScene& shape);
 // Of half-spaces and height fields; of all shapes.

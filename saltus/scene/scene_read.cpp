@@ -229,6 +229,7 @@ void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {
              if (!g.writing_schema()) s.worm = worm;
            });
   read_list(f, "bodies", "", s.bodies, read_body);
+  read_list(f, "bends", "links of constant curvature", s.bends, read_bend);
   read_list(f, "robots", "robot files whose parts are added to the scene's", robots,
             read_robot_key);
   read_list(f, "loops", "joints that close kinematic loops", s.loops, read_loop);
@@ -302,8 +303,8 @@ Scene bare_scene(const Document& document) {
 
 Scene read_scene(const Document& document) {
   Scene scene = bare_scene(document);
-  if (!scene.snake && !scene.worm && scene.bodies.empty())
-    throw scene.document->error("", "expected bodies, robots, a snake or a worm");
+  if (!scene.snake && !scene.worm && scene.bodies.empty() && scene.bends.empty())
+    throw scene.document->error("", "expected bodies, bends, robots, a snake or a worm");
   if (scene.snake && scene.worm) throw scene.document->error("worm", "there is a snake already");
   if (scene.worm) add_worm_metrics(scene);
   if (scene.end < scene.integrator.dt)

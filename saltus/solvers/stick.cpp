@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/vectorized.h"
+
 namespace saltus {
 
 namespace {
@@ -13,7 +15,8 @@ constexpr double dependent = 1e-10;  // share of its diagonal below which a pivo
 bool is_interval(const Block& k) { return std::holds_alternative<Interval>(k.law); }
 
 // G + C of some rows = L L'. Dependent rows are taken out of `of`.
-bool factor(const Inclusion& p, const Vec& compliance, double rank, std::vector<int>& of, Mat& L) {
+SALTUS_VECTORIZED bool factor(const Inclusion& p, const Vec& compliance, double rank,
+                              std::vector<int>& of, Mat& L) {
   for (int j = 0; j < static_cast<int>(of.size());) {
     const int n = static_cast<int>(of.size());
     double* own = L.col(j).data();
@@ -40,7 +43,7 @@ bool factor(const Inclusion& p, const Vec& compliance, double rank, std::vector<
   return true;
 }
 
-void substitute(const Mat& L, int n, double* x) {
+SALTUS_VECTORIZED void substitute(const Mat& L, int n, double* x) {
   for (int j = 0; j < n; ++j) {
     const double* own = L.col(j).data();
     const double y = x[j] *= own[j];
@@ -77,6 +80,17 @@ bool bring_to_rest(const Inclusion& p, double rank, VecRef x, SolverWorkspace& w
 void set_compliance(const Inclusion& p, Vec& out) {
   for (const Block& k : p.blocks)
     for (int r = k.row; r < k.row + k.rows; ++r) out[r] = k.compliance;
+}
+
+// A row that moves by rounding only would be brought to rest by an impulse beyond all measure.
+bool all_move(const Inclusion& p, const Vec& compliance) {
+  double most = 0, least = infinity;
+  for (int r = 0; r < p.rows; ++r) {
+    const double d = p.G(r, r) + compliance[r];
+    most = std::max(most, d);
+    least = std::min(least, d);
+  }
+  return least > 1e-14 * most;
 }
 
 // -1 or 1 at a bound, 0 between.
@@ -134,6 +148,7 @@ SolveReport solve_sticking(const Inclusion& p, VecRef Lambda, double tolerance,
     side[b] = static_cast<signed char>(is_interval(k) ? side_of(k, Lambda[k.row]) : 0);
   }
   set_compliance(p, w.compliance);
+  if (!all_move(p, w.compliance)) return report;
   for (bool changed = true; changed;) {
     if (report.iterations == most_changes) return report;
     ++report.iterations;

@@ -10,6 +10,7 @@
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/path_tree.h"
+#include "saltus/scene/document.h"
 #include "saltus/scene/scene.h"
 #include "saltus/simulate/run_totals.h"
 #include "tests/support/check.h"

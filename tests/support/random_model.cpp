@@ -136,6 +136,13 @@ SE3 joint_pose(const Joint& joint, const Vec& q) {
     SE3 operator()(const Floating&) const { return {rotation_of(q.tail<4>()), q.head<3>()}; }
     SE3 operator()(const Carrier&) const { return SE3::translation(q); }
     SE3 operator()(const PlanarCarrier&) const { return SE3::translation({q[0], q[1], 0}); }
+    // A chord at half the angle: 2 sin(phi / 2) / phi of the arc.
+    SE3 operator()(const Bend& j) const {
+      const double phi = q[0] * j.at / j.length;
+      const double chord = phi == 0 ? j.at : j.at * 2 * std::sin(phi / 2) / phi;
+      return {rotation_about(j.axis, phi),
+              rotation_about(j.axis, phi / 2) * (chord * Vec3::UnitX())};
+    }
   };
   return std::visit(Visitor{q}, joint);
 }
