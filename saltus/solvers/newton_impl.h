@@ -113,7 +113,7 @@ class NewtonSolver {
     backend_.velocity(Lambda, head(w_.xi));
     if (consider(Lambda, head(w_.xi))) return true;
     std::array<double, 4> recent{};
-    double rho = 1e-8, mark = last_;
+    double rho = 1e-5, mark = last_;
     int since = 0;
     int last = 0;  // the step that made Lambda
     for (int k = 0; *iterations_ < limit; ++k) {
