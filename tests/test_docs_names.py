@@ -203,7 +203,7 @@ STEP = ROOT / "docs/step.md"
 
 
 @pytest.mark.parametrize("old, new, culprit", [
-    ("`dynamics/mass.cpp`", "`dynamics/mess.cpp`", "dynamics/mess.cpp"),
+    ("`solvers/condense.cpp`", "`solvers/condanse.cpp`", "solvers/condanse.cpp"),
     ("`scene/units.cpp`", "`io/units.cpp`", "io/units.cpp"),
 ])
 def test_planted_files_are_found(old, new, culprit):
@@ -212,9 +212,9 @@ def test_planted_files_are_found(old, new, culprit):
 
 
 @pytest.mark.parametrize("old, new, culprit", [
-    ("`load_mass`, `Forest::factor`", "`load_moss`, `Forest::factor`", "load_moss"),
-    ("`load_mass`, `Forest::factor`", "`load_mass`, `Woods::factor`", "Woods::factor"),
-    ("| `assemble` | `contact/assembly.cpp`", "| `assemble` | `contact/finder.cpp`", "assemble"),
+    ("`condense`, `expand`", "`condanse`, `expand`", "condanse"),
+    ("`ContactFinder::find`", "`ContactFonder::find`", "ContactFonder::find"),
+    ("| `capture` | `integrators/moreau/contact_stage.cpp`", "| `capture` | `contact/finder.cpp`", "capture"),
     ("`read_metric` (`scene/scene_read.cpp`)", "`read_matric` (`scene/scene_read.cpp`)", "read_matric"),
 ])
 def test_planted_functions_are_found(old, new, culprit):

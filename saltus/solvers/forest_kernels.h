@@ -107,21 +107,26 @@ void mirror(double* M) {
 
 // Pivots below this share of the largest entry are no pivots.
 inline constexpr double least_pivot = 1e-20;
+// Of M itself: what is left of an entry by elimination is rounding below this share of it, and
+// there is no inertia against that motion. With Newton's K beside M entries differ by more.
+inline constexpr double no_inertia = 1e-14;
 
 // A symmetric pivot by Cholesky, from its lower part: P = L L', and its inverse X' X with X = L^-1.
 // The inverse is symmetric to the bit, and so stays what is eliminated with it: an antisymmetric
 // part of rounding would grow from link to link as the articulated inertias are handed down.
-// P becomes L; X is scratch.
+// P becomes L; X is scratch. A pivot that elimination leaves less of than the share `least` of its
+// own entry is rounding.
 template <int N>
-bool invert_symmetric(double* L, double* X, int width, double* inverse) {
+bool invert_symmetric(double* L, double* X, int width, double least, double* inverse) {
   const int n = N == any ? width : N;
   double scale = 0;
   for (int j = 0; j < n; ++j) scale = std::max(scale, std::abs(L[j + n * j]));
   if (!(scale > 0) || !std::isfinite(scale)) return false;
   for (int j = 0; j < n; ++j) {
+    const double own = L[j + n * j];
     for (int k = 0; k < j; ++k)
       for (int i = j; i < n; ++i) L[i + n * j] -= L[i + n * k] * L[j + n * k];
-    if (!(L[j + n * j] > least_pivot * scale)) return false;
+    if (!(L[j + n * j] > least_pivot * scale && L[j + n * j] > least * own)) return false;
     X[j + n * j] = 1 / std::sqrt(L[j + n * j]);
     for (int i = j + 1; i < n; ++i) L[i + n * j] *= X[j + n * j];
   }

@@ -52,7 +52,8 @@ bool Sweeps<D>::eliminate_body(int i, const Forest::Extra* extra) {
     std::fill(P, P + n * n, 0.0);
     add_pivot<D, N>(S, U, n, P);
     add_own(i, extra, P);
-    if (!(h.symmetric ? invert_symmetric<N>(P, X, n, inverse) : invert_general<N>(P, n, inverse)))
+    if (!(h.symmetric ? invert_symmetric<N>(P, X, n, extra ? 0 : no_inertia, inverse)
+                      : invert_general<N>(P, n, inverse)))
       return false;
     if (h.symmetric)
       std::copy(U, U + D * n, U_left);
@@ -105,7 +106,8 @@ bool Sweeps<D>::eliminate_element(int i, const Forest::Extra* extra) {
     add_to_base(j, h.symmetric ? U : U_left, B_left);
   }
   add_own(i, extra, P);
-  if (n > 0 && !(h.symmetric ? invert_symmetric<any>(P, h.half.data() + s.pivot[i], n, inverse)
+  if (n > 0 && !(h.symmetric ? invert_symmetric<any>(P, h.half.data() + s.pivot[i], n,
+                                                     extra ? 0 : no_inertia, inverse)
                              : invert_general<any>(P, n, inverse)))
     return false;
   if (parent < 0) return true;

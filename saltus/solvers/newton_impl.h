@@ -49,6 +49,9 @@ class NewtonSolver {
     return best_.value <= o_.tolerance;
   }
 
+  // Regularisations that polish() starts from.
+  static constexpr double bold = 1e-5, exact = 1e-8;
+
   Residual search(VecRef Lambda) {
     newton_detail::restore(blocks_, Lambda);
     best_.value = std::numeric_limits<double>::infinity();
@@ -56,19 +59,23 @@ class NewtonSolver {
     const int limit = *iterations_ + o_.max_iterations;
     enough_ = newton_detail::merit_at(o_.tolerance, blocks_, w_);
     on_sets_ = true;  // until a step leaves them
-    bool done = polish(Lambda, std::min(limit, *iterations_ + 30));
+    bool done = polish(Lambda, std::min(limit, *iterations_ + 30), bold);
     if (!done) on_sets_ = false;
+    if (!done) {  // where little regularisation does, it does quickly
+      Lambda = head(w_.best);
+      done = polish(Lambda, std::min(limit, *iterations_ + 20), exact);
+    }
     // Other step lengths and other starts have other basins.
     const bool warm = !head(w_.best).isZero(0);
     for (const double stretch : {1.0, 0.1, 10.0}) {
       w_.stretch = stretch;
       if (!done && stretch != 1) {
         Lambda = head(w_.best);
-        done = polish(Lambda, std::min(limit, *iterations_ + 20));
+        done = polish(Lambda, std::min(limit, *iterations_ + 20), bold);
       }
       if (!done && (warm || stretch != 1)) {
         Lambda.setZero();
-        done = polish(Lambda, std::min(limit, *iterations_ + 20));
+        done = polish(Lambda, std::min(limit, *iterations_ + 20), bold);
       }
     }
     w_.stretch = 1;
@@ -108,12 +115,12 @@ class NewtonSolver {
 
   // Newton on the natural map from Lambda; true when converged. Gives up when the residual has not
   // halved within six steps.
-  bool polish(VecRef Lambda, int limit) {
+  bool polish(VecRef Lambda, int limit, double regularisation) {
     using namespace newton_detail;
     backend_.velocity(Lambda, head(w_.xi));
     if (consider(Lambda, head(w_.xi))) return true;
     std::array<double, 4> recent{};
-    double rho = 1e-5, mark = last_;
+    double rho = regularisation, mark = last_;
     int since = 0;
     int last = 0;  // the step that made Lambda
     for (int k = 0; *iterations_ < limit; ++k) {
@@ -231,7 +238,7 @@ class NewtonSolver {
       // A polish is worth its steps when the last proximal step brought much, and every few.
       if (now < 0.5 * last || outer % 4 == 3) {
         head(w_.kept) = Lambda;
-        if (polish(Lambda, std::min(limit, *iterations_ + 12))) return true;
+        if (polish(Lambda, std::min(limit, *iterations_ + 12), exact)) return true;
         Lambda = head(w_.kept);
       }
       last = now;

@@ -45,15 +45,16 @@ StepWorkspace::StepWorkspace(const Model& model)
 void check_options(const MoreauMidpoint& o, const Model& model, const std::string& path) {
   check_impact_law(o.impact, model, path + "impact");
   std::string why;
-  if (o.storage == Storage::paths && !PathStorage::holds(model, &why))
+  if (is_dense(o.impact)) why = fmt::format("for the impact law {} asks for M", name_of(o.impact));
+  if (o.storage == Storage::paths && (!why.empty() || !PathStorage::holds(model, &why)))
     throw InputError(
         path + "storage",
         fmt::format("expected auto or forest: the model cannot be kept along paths, {}", why));
 }
 
 Storage storage_of(const MoreauMidpoint& o, const Model& model) {
-  return o.storage != Storage::forest && PathStorage::holds(model) ? Storage::paths
-                                                                   : Storage::forest;
+  const bool paths = o.storage != Storage::forest && !is_dense(o.impact);
+  return paths && PathStorage::holds(model) ? Storage::paths : Storage::forest;
 }
 
 int first_diverged(const Model& model, VecIn v, double dt) {
@@ -123,7 +124,9 @@ Instants instants_of(const State& s, double dt) {
 }
 
 Mechanics mechanics_of(const Model& m, StepWorkspace& w, const MoreauMidpoint& o) {
-  return {m, w.work, w.forest, o.storage == Storage::forest ? nullptr : w.paths.get()};
+  // P1's chain and Poisson's law ask for M itself.
+  const bool paths = o.storage != Storage::forest && !is_dense(o.impact);
+  return {m, w.work, w.forest, paths ? w.paths.get() : nullptr};
 }
 
 }  // namespace
