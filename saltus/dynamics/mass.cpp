@@ -50,4 +50,26 @@ void load_mass(const Model& model, const Workspace& w, VecIn extra, Forest& fore
   }
 }
 
+int without_inertia(const Model& model, Forest& forest) {
+  if (!forest.factor()) return forest.culprit();
+  // What elimination leaves of an entry is a sum whose terms are at most the entry itself, so that
+  // below this share of it nothing is known.
+  constexpr double rounding = 1e-14;
+  constexpr int most_velocities = 60;
+  Mat M;
+  for (int t = 0; t + 1 < static_cast<int>(model.tree_v.size()); ++t) {
+    const int first = model.tree_v[t], n = model.tree_v[t + 1] - first;
+    if (n == 0 || n > most_velocities) continue;
+    M.resize(n, n);
+    forest.dense(t, M);
+    const Vec own = M.diagonal();
+    for (int k = n - 1; k >= 0; --k) {
+      if (model.prescribed[first + k]) continue;
+      if (!(M(k, k) > rounding * own[k])) return first + k;
+      M.topLeftCorner(k, k) -= (M.col(k).head(k) / M(k, k)) * M.row(k).head(k);
+    }
+  }
+  return -1;
+}
+
 }  // namespace saltus

@@ -10,4 +10,9 @@ namespace saltus {
 // prescribed velocities held. Needs forward_kinematics; does not factor.
 void load_mass(const Model& model, const Workspace& work, VecIn extra_diagonal, Forest& forest);
 
+// A velocity against whose motion there is no inertia but that of rounding, or -1: of trees small
+// enough for their dense M, children eliminated first, and of others by the factor alone. Needs
+// load_mass; factors.
+[[nodiscard]] int without_inertia(const Model& model, Forest& forest);
+
 }  // namespace saltus

@@ -576,8 +576,9 @@ struct SystemBuilder {
     Forest mass;
     mass.resize(forest_shape(system.model));
     load_mass(system.model, work, Vec::Zero(system.model.nv), mass);
-    if (mass.factor()) return;
-    const std::string& name = system.model.bodies[system.model.v_body[mass.culprit()]].name;
+    const int culprit = without_inertia(system.model, mass);
+    if (culprit < 0) return;
+    const std::string& name = system.model.bodies[system.model.v_body[culprit]].name;
     const auto found = body_of.find(name);
     if (found != body_of.end() && !scene.bodies[found->second].source.empty())
       throw of_robot(scene.bodies[found->second], "nothing with inertia moves with its joint");
