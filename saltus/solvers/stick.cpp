@@ -1,6 +1,7 @@
 #include "saltus/solvers/stick.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "saltus/base/vectorized.h"
@@ -142,10 +143,10 @@ SolveReport solve_sticking(const Inclusion& p, VecRef Lambda, double tolerance,
   report.residual = infinity;
   const int n = p.rows;
   auto x = w.next.head(n);
-  signed char side[most_sticking_rows];
+  std::array<int, most_sticking_rows> side{};
   for (std::size_t b = 0; b < p.blocks.size(); ++b) {
     const Block& k = p.blocks[b];
-    side[b] = static_cast<signed char>(is_interval(k) ? side_of(k, Lambda[k.row]) : 0);
+    side[b] = is_interval(k) ? side_of(k, Lambda[k.row]) : 0;
   }
   set_compliance(p, w.compliance);
   if (!all_move(p, w.compliance)) return report;
@@ -176,7 +177,7 @@ SolveReport solve_sticking(const Inclusion& p, VecRef Lambda, double tolerance,
         if (!(rate * side[b] > tolerance)) now = side[b];
       }
       changed = changed || now != side[b];
-      side[b] = static_cast<signed char>(now);
+      side[b] = now;
     }
   }
   for (std::size_t b = 0; b < p.blocks.size(); ++b)
