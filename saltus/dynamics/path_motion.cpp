@@ -90,8 +90,9 @@ SALTUS_VECTORIZED void PathTree::place(const double* q) {
         translate(k.nv);
         R = base;
         break;
-      case JointCase::fixed: break;  // no link of its own
-      case JointCase::bend: break;   // not held
+      case JointCase::fixed:  // no link of its own
+      case JointCase::bend:   // not held
+        break;
     }
     x.R = k.body_turned ? R * k.body : R;
     x.r = r;
