@@ -77,7 +77,7 @@ fuzz-build: configure
 	@[[ -f build/fuzz/build.ninja ]] || cmake --preset fuzz
 	@cmake --build --preset fuzz
 
-fuzz: fuzz-build  ## libFuzzer with sanitizers on the readers of URDF, MJCF and scenes (FUZZ_RUNS=10000000)
+fuzz: fuzz-build  ## libFuzzer with sanitizers on the readers of URDF, MJCF, SDF and scenes (FUZZ_RUNS=10000000)
 	@tests/fuzz/run.sh $(FUZZ_RUNS)
 
 peers:  ## install the engines that `make bench` compares with; nothing else needs them
@@ -146,7 +146,7 @@ soak: deps venv  ## the long tests: ctest and pytest with SALTUS_SOAK=1, clang-t
 	@$(MAKE) browser-tests
 
 # Not in `make test`: it needs the machine for itself, and for longer.
-accept:  ## a fresh clone with an empty compiler cache: make demo and make test there, timed
+accept:  ## a fresh clone with an empty compiler cache: make demo and make test there, timed; robots of others
 	@tools/accept.sh
 
 format:  ## apply clang-format

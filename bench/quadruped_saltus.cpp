@@ -12,7 +12,7 @@ namespace {
 class Engine {
  public:
   Engine(const Robot& robot, const Trial& trial)
-      : system_(robot.system), options_(robot.scene.integrator) {
+      : system_(robot.system), options_(robot.scene.stepping) {
     system_.model.gravity = trial.gravity;
     options_.dt = trial.dt;
     options_.poses = false;  // look() has its own

@@ -64,7 +64,7 @@ Scene by_hand(Scene scene) {
 void run(benchmark::State& timer, const Scene& scene) {
   System system = build_system(scene);
   StepWorkspace work(system.model);
-  const MoreauMidpoint& options = scene.integrator;
+  const MoreauMidpoint& options = scene.stepping;
   int missed = 0;
   for (int i = 0; i < 1000; ++i)  // until it stands
     (void)step(system.model, system.actuation, system.start, work, options);

@@ -98,7 +98,7 @@ inline std::vector<Inclusion> snake_problems(int links, int count) {
     if (k % 50 == 0) {
       State copy = snake.state;
       (void)step(snake.model, snake.actuation, copy, scratch, dense);
-      Inclusion p = scratch.problems.at(0).problem;
+      Inclusion p = scratch.result.problems.at(0).problem;
       if (!p.has_G) p.G = p.W.leftCols(p.rows).transpose() * p.Y.leftCols(p.rows);
       p.has_G = true;
       result.push_back(std::move(p));

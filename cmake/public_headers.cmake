@@ -25,19 +25,28 @@ set(SALTUS_PUBLIC_HEADERS
   saltus/dynamics/kinematics.h
   # what acts
   saltus/control/actuation.h
+  saltus/control/controller.h
   saltus/control/locomotion.h
   saltus/control/sensor.h
+  saltus/control/shape_gait.h
   saltus/impacts/impact.h
   # stepping
   saltus/integrators/closure.h
   saltus/integrators/events/event_driven.h
   saltus/integrators/events/event_step.h
+  saltus/integrators/integrator.h
   saltus/integrators/moreau/moreau.h
   saltus/integrators/rk4_projection.h
   # figures
+  saltus/analysis/area_rule.h
   saltus/analysis/audit.h
+  saltus/analysis/capability.h
+  saltus/analysis/classify.h
+  saltus/analysis/connection.h
   saltus/analysis/feasible.h
   saltus/analysis/metrics.h
+  saltus/analysis/net_motion.h
+  saltus/analysis/shape_dynamics.h
   saltus/analysis/modes.h
   # scenes, robots, runs
   saltus/scene/scene.h
@@ -47,6 +56,7 @@ set(SALTUS_PUBLIC_HEADERS
   saltus/runs/run_modes.h
   saltus/simulate/rollout.h
   saltus/simulate/run.h
+  saltus/studies/capability_study.h
   saltus/studies/compare.h
   saltus/studies/next_impact.h
   saltus/version.h)

@@ -12,6 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SCENES = ROOT / "scenes"
 
+# A shell that starts tests in the background has them ignore Ctrl-C, and programs they start inherit that;
+# a handler of our own is not inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class Outcome(NamedTuple):
     code: int  # negative: killed by that signal

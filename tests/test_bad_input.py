@@ -365,7 +365,7 @@ def test_a_missing_key_is_named_with_its_parent(run, tmp_path, key):
 
 def test_no_bodies(run, tmp_path):
     message = refuse(run, tmp_path, "saltus: 1\ntime: {end: 1}\n")
-    assert message.startswith("scene.yaml:1: ") and "bodies, bends, robots, a snake or a worm" in message
+    assert message.startswith("scene.yaml:1: ") and "bodies, bends, rods, robots, a snake or a worm" in message
 
 
 def test_line_numbers_with_windows_line_ends_and_a_byte_order_mark(run, tmp_path):

@@ -264,7 +264,7 @@ def test_the_quadruped_stands(run, scenes, tmp_path):
 @pytest.mark.parametrize("text, expected", [
     ("<robot><link name='a'/><link name='a'/></robot>", "r.urdf:1: <link name=\"a\">"),
     ("<robot>\n<link name='a'>\n</robot>", "not XML"),
-    ("<sdf/>", "expected <robot>"),
+    ("<model/>", "expected <robot>"),
     ("", "r.urdf"),
     ("<!DOCTYPE r [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><robot name='&x;'/>", "entities"),
 ])

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a newcomer meets: clones of HEAD in a temporary folder, each with an empty compiler cache, and
+# What a newcomer meets, and the robots of others (accept_robots.py). First: clones of HEAD in a temporary folder, each with an empty compiler cache, and
 # the times of `make demo` and `make test` there. Prints both; fails if one of them fails. KEEP=1 keeps
 # the folder. The aims are for two cores: 5 minutes and 20.
 set -euo pipefail
@@ -22,6 +22,14 @@ for target in demo test; do
   }
   times+=("$(printf 'make %-5s %s after %5d s' "$target" "$result" $((SECONDS - begin)))")
 done
+begin=$SECONDS
+result=passed
+make -C "$root" cli > "$folder/robots.log" 2>&1 && "$root/tools/accept_robots.py" > "$folder/robots.log" 2>&1 || {
+  result=FAILED
+  status=1
+}
+tail -n 40 "$folder/robots.log"
+times+=("$(printf 'robots     %s after %5d s' "$result" $((SECONDS - begin)))")
 printf 'accept: %s on %s cores, empty caches\n' "$(git -C "$root" rev-parse --short HEAD)" "$(nproc)"
 printf '  %s\n' "${times[@]}"
 exit $status

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks that a module includes only what is below it (docs: the rooms of the house), and that no two
-files define a type of the same name in the same namespace: the linker would mix their functions.
+files define a type of the same name in the same namespace: the linker would mix their functions. And that
+what belongs to few files stays there: the kind of a row (saltus/contact/rows/README.md).
 
 usage: tools/check_layers.py [ROOT]      check ROOT/saltus and ROOT/apps (default: this repository)
        tools/check_layers.py --self-test
@@ -19,7 +20,8 @@ LAYERS = [  # from the bottom; modules of one line do not see each other
     ["dynamics"],
     ["contact", "forces", "control"],
     ["impacts"],
-    ["integrators", "batch", "analysis"],
+    ["batch", "analysis"],
+    ["integrators"],
     ["scene", "runs"],
     ["robots", "problems"],
     ["simulate"],
@@ -32,6 +34,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 OPENS = re.compile(r"^(?:inline )?namespace ?([\w:]*) \{$")
 CLOSES = re.compile(r"^\}  // namespace")
 TYPE = re.compile(r"^(?:struct|class|enum|enum class) (\w+)(?: final)?(?: :[^;]*)? \{")
+# A word, and the files and folders that may say it.
+HOMES = {
+    "BlockKind": ("saltus/model/model.h", "saltus/model/layout.h", "saltus/model/layout.cpp", "saltus/contact/rows/")
+}
 SUFFIXES = {".h", ".hpp", ".cpp", ".inl", ".ipp"}
 
 
@@ -53,9 +59,9 @@ def resolve(root, file, name):
     return beside.relative_to(root).as_posix() if beside.is_file() and root in beside.parents else None
 
 
-def sources(root):
+def sources(root, folders=("saltus", "apps")):
     """Every file of the project's C++ with its lines."""
-    for folder in ("saltus", "apps"):
+    for folder in folders:
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in SUFFIXES and file.is_file():
                 yield file, file.read_text(encoding="utf-8").splitlines()
@@ -79,10 +85,23 @@ def twins(root, files):
                     yield f"{here}:{number}: {name} is defined in {first} too"
 
 
+def strays(root, files):
+    """Words outside the files where they belong."""
+    for file, lines in files:
+        here = file.relative_to(root).as_posix()
+        for word, homes in HOMES.items():
+            if here.startswith(homes):
+                continue
+            for number, line in enumerate(lines, 1):
+                if re.search(rf"\b{word}\b", line):
+                    yield f"{here}:{number}: {word} belongs to {', '.join(homes)}"
+
+
 def violations(root):
     root = root.resolve()
     files = list(sources(root))
     yield from twins(root, files)
+    yield from strays(root, [*files, *sources(root, ("python", "bench"))])
     for file, lines in files:
         here = file.relative_to(root).as_posix()
         module = module_of(here)
@@ -110,6 +129,7 @@ def self_test():
         "saltus/laws/law.h": '#include "saltus/base/a.h"\n',
         "saltus/model/model.h": '#include "saltus/lie/se3.h"\n#include "saltus/model/other.h"\n',
         "saltus/solvers/good.cpp": '#include "saltus/laws/law.h"\n',
+        "saltus/contact/rows/cut.h": "case BlockKind::cut:\n",
         "apps/saltus/main.cpp": '#include "saltus/scene/scene.h"\n#include "apps/saltus/x.h"\n',
     }
     planted = {
@@ -121,10 +141,11 @@ def self_test():
         "saltus/runs/unknown.cpp": '#include "saltus/attic/x.h"\n',
         "saltus/attic/x.h": "\n",
         "saltus/model/mode.h": "namespace saltus {\nnamespace {\nstruct Own {\n}  // namespace\nstruct Mode {\n",
+        "python/src/bind.cpp": "\nif (kind == BlockKind::cut)\n",
         "saltus/laws/mode.h": "namespace saltus {\nstruct Own {\nenum class Mode : char {\n",
     }
     expected = [
-        "saltus/model/mode.h:5",
+        "saltus/model/mode.h:5", "python/src/bind.cpp:2",
         "saltus/attic/x.h:1", "saltus/base/angle.cpp:1", "saltus/base/relative.cpp:3",
         "saltus/laws/beside.h:1", "saltus/runs/app.cpp:1", "saltus/runs/unknown.cpp:1",
         "saltus/solvers/up.cpp:2",

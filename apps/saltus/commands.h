@@ -25,8 +25,12 @@ void add_compare(CLI::App& app, Command& chosen);
 void add_modes(CLI::App& app, Command& chosen);
 void add_audit(CLI::App& app, Command& chosen);
 void add_feasible(CLI::App& app, Command& chosen);
+void add_shape(CLI::App& app, Command& chosen);
 void add_import(CLI::App& app, Command& chosen);
 void add_export(CLI::App& app, Command& chosen);
+void add_studies(CLI::App& app, Command& chosen);
+void add_capability(CLI::App& app, Command& chosen);
+void add_equilibrium(CLI::App& app, Command& chosen);
 
 // --set, of a command that reads a scene.
 inline void add_overrides(CLI::App& command, std::vector<std::string>& overrides) {

@@ -24,7 +24,9 @@ struct CompareArguments {
   bool json = false;
 };
 
-Json gap_json(const TrajectoryGap& g) { return {{"size", g.size}, {"t", g.t}, {"of", g.what}}; }
+Json gap_json(const TrajectoryGap& g) {
+  return {{"size", g.size}, {"mean", g.mean}, {"t", g.t}, {"of", g.what}};
+}
 
 Json to_json(const Scene& scene, const Comparison& c) {
   Json j;
@@ -75,7 +77,13 @@ void print_events(const Comparison& c) {
     fmt::print("  ... and {} more (--json has all)\n", c.events.size() - printed_events);
 }
 
-std::string order_text(double order) {
+std::string gap_text(const TrajectoryGap& g) {
+  if (g.what.empty()) return "none";
+  return fmt::format("{:.2e} {:.2e} {}", g.size, g.mean, shortened(g.what, 11));
+}
+
+std::string order_text(double order, const TrajectoryGap& g) {
+  if (g.what.empty()) return "";
   return std::isnan(order) ? "none (the gaps are rounding)" : fmt::format("{:.2f}", order);
 }
 
@@ -83,23 +91,27 @@ void print_comparison(const Scene& scene, const Comparison& c) {
   fmt::print("{}: event-driven beside time stepping (Moreau), 0 to {:g} s\n",
              scene.title.empty() ? scene.document->name() : scene.title, scene.end);
   print_events(c);
-  fmt::print("\n{:>12} {:>8} {:>22} {:>24} {:>13}  {}\n", "dt [s]", "steps", "gap of positions [m]",
-             "of joint coordinates", "of events [s]", "modes");
+  const auto line = [](const auto&... cells) {
+    fmt::print("{:>12} {:>8} {:>30} {:>30} {:>13}  {}\n", cells...);
+  };
+  fmt::print("\n");
+  line("dt [s]", "steps", "gap of positions [m], mean", "of joint coordinates, mean",
+       "of events [s]", "modes");
   for (const SteppingRun& r : c.runs) {
-    fmt::print("{:>12.6g} {:>8} {:>22} {:>24} {:>13.2e}  {}\n", r.dt, r.steps,
-               fmt::format("{:.3e} {}", r.position.size, shortened(r.position.what, 11)),
-               fmt::format("{:.3e} {}", r.coordinate.size, shortened(r.coordinate.what, 13)),
-               r.event_gap, r.modes_agree ? "agree" : "differ");
+    line(fmt::format("{:.6g}", r.dt), r.steps, gap_text(r.position), gap_text(r.coordinate),
+         fmt::format("{:.2e}", r.event_gap), r.modes_agree ? "agree" : "differ");
     if (r.unconverged > 0)
       fmt::print("{:>12} {} steps missed the solver's tolerance\n", "", r.unconverged);
   }
-  fmt::print("{:>12} {:>8} {:>22} {:>24}\n", "order", "", order_text(c.position_order),
-             order_text(c.coordinate_order));
+  line("order", "", order_text(c.position_order, c.runs.front().position),
+       order_text(c.coordinate_order, c.runs.front().coordinate), "", "");
   for (const SteppingRun& r : c.runs)
     if (!r.modes_agree) fmt::print("dt {:.4g}: modes part at {}\n", r.dt, r.difference);
   fmt::print(
-      "\nGaps are the largest over common times; the order is their least-squares slope over dt. "
-      "Modes\nagree if the sequences of what holds or slips are equal once modes shorter than {:g} "
+      "\nGaps are the largest and the mean over common times; the order is the means' "
+      "least-squares "
+      "slope\nover dt. Modes agree if the sequences of what holds or slips are equal once modes "
+      "shorter than {:g} "
       "dt are left\nout (-). Time stepping changes its mode at the end of the first step in it.\n",
       ignored_steps);
 }

@@ -36,6 +36,9 @@ int main(int argc, char** argv) {
   saltus::cli::add_modes(app, chosen);
   saltus::cli::add_audit(app, chosen);
   saltus::cli::add_feasible(app, chosen);
+  saltus::cli::add_capability(app, chosen);
+  saltus::cli::add_equilibrium(app, chosen);
+  saltus::cli::add_shape(app, chosen);
   saltus::cli::add_schema(app, chosen);
   saltus::cli::add_papers(app, chosen);
   saltus::cli::add_report(app, chosen);
@@ -45,6 +48,7 @@ int main(int argc, char** argv) {
   saltus::cli::add_compare(app, chosen);
   saltus::cli::add_import(app, chosen);
   saltus::cli::add_export(app, chosen);
+  saltus::cli::add_studies(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -18,16 +18,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct ImportArguments {
+struct RobotArguments {
   std::string file, base = "from-file";
+  bool strict = false;
+  std::vector<std::string> package_paths;
+};
+
+struct ImportArguments : RobotArguments {
   bool json = false, dynamics = false;
   std::vector<double> q, v;
 };
 
-RobotOptions options_of(const std::string& base) {
+RobotOptions options_of(const RobotArguments& a) {
   RobotOptions o;
-  if (base == "fixed") o.base = RobotBase::fixed;
-  if (base == "floating") o.base = RobotBase::floating;
+  if (a.base == "fixed") o.base = RobotBase::fixed;
+  if (a.base == "floating") o.base = RobotBase::floating;
+  o.strict = a.strict;
+  o.package_paths = a.package_paths;
   return o;
 }
 
@@ -73,25 +80,43 @@ Json dynamics_json(const Robot& robot, const ImportArguments& a) {
   return j;
 }
 
+// What a model cannot be made of is refused here, too; loops that had to be closed are noted.
+void check_model(Robot& robot) {
+  const System system = build_system(scene_of(robot));
+  constexpr double rounding = 1e-9;  // of the length scale
+  if (!(system.closure.gap > rounding * system.model.length_scale)) return;
+  const std::string& name = system.model.cuts[system.closure.loop].name;
+  SourceLine where{robot.file, 0};
+  for (std::size_t i = 0; i < robot.loops.size(); ++i)
+    if (robot.loops[i].joint.name == name) where = robot.loop_lines[i];
+  robot.notes.push_back({RobotNote::Kind::changed, where, fmt::format("loop '{}'", name),
+                         fmt::format("the file leaves it open by {:.3g} m: closed at the start by "
+                                     "the smallest motion",
+                                     system.closure.gap)});
+}
+
 int import_robot(const ImportArguments& a) {
-  const Robot robot = load_robot(a.file, options_of(a.base));
+  Robot robot = load_robot(a.file, options_of(a));
   const bool dynamics = a.dynamics || !a.q.empty() || !a.v.empty();
   if (!a.json) {
+    try {
+      check_model(robot);
+    } catch (const InputError&) {
+      fmt::print("{}", report_text(robot));
+      throw;
+    }
     fmt::print("{}", report_text(robot));
-    (void)build_system(scene_of(robot));  // what a model cannot be made of is refused here, too
     return 0;
   }
+  check_model(robot);
   Json report = Json::parse(report_json(robot));
-  if (dynamics)
-    report["dynamics"] = dynamics_json(robot, a);
-  else
-    (void)build_system(scene_of(robot));
+  if (dynamics) report["dynamics"] = dynamics_json(robot, a);
   fmt::print("{}\n", report.dump(2, ' ', false, Json::error_handler_t::replace));
   return 0;
 }
 
-struct ExportArguments {
-  std::string file, output, base = "from-file";
+struct ExportArguments : RobotArguments {
+  std::string output;
   std::vector<std::string> set;
 };
 
@@ -100,8 +125,11 @@ int export_scene(const ExportArguments& a) {
   if (robot && !a.set.empty()) throw InputError("--set: expected a scene, this is a robot file");
   if (!robot && a.base != "from-file")
     throw InputError("--base: expected a robot file; a scene has it in robots[].base");
+  if (!robot && (a.strict || !a.package_paths.empty()))
+    throw InputError(fmt::format("{}: expected a robot file; a scene has it in robots[]",
+                                 a.strict ? "--strict" : "--package-path"));
   const Scene scene =
-      robot ? scene_of(load_robot(a.file, options_of(a.base))) : load_scene(a.file, a.set);
+      robot ? scene_of(load_robot(a.file, options_of(a))) : load_scene(a.file, a.set);
   (void)build_system(scene);
   const std::string text = complete_text(scene);
   if (a.output.empty())
@@ -111,9 +139,14 @@ int export_scene(const ExportArguments& a) {
   return 0;
 }
 
-void add_base(CLI::App* c, std::string& base) {
-  c->add_option("--base", base, "from-file (default), fixed or floating")
+void add_robot_options(CLI::App* c, RobotArguments& a) {
+  c->add_option("--base", a.base, "from-file (default), fixed or floating")
       ->check(CLI::IsMember({"from-file", "fixed", "floating"}));
+  c->add_flag("--strict", a.strict, "refuse what would be mended and reported");
+  c->add_option("--package-path", a.package_paths,
+                "a package, or a folder of packages, that the robot's files may be in; several: "
+                "one each")
+      ->allow_extra_args(false);
 }
 
 }  // namespace
@@ -121,10 +154,10 @@ void add_base(CLI::App* c, std::string& base) {
 void add_import(CLI::App& app, Command& chosen) {
   auto a = std::make_shared<ImportArguments>();
   CLI::App* c = app.add_subcommand(
-      "import", "what is understood of a robot file (URDF, MJCF), assumed, and not used");
+      "import", "what is understood of a robot file (URDF, MJCF, SDF), assumed, and not used");
   c->add_option("file", a->file, "robot file")->required();
   c->add_flag("--json", a->json, "as JSON");
-  add_base(c, a->base);
+  add_robot_options(c, *a);
   c->add_flag("--dynamics", a->dynamics, "with --json: mass matrix and bias, too");
   c->add_option("--q", a->q, "coordinates for --dynamics; default: the start")->delimiter(',');
   c->add_option("--v", a->v, "velocities for --dynamics; default: the start")->delimiter(',');
@@ -138,7 +171,7 @@ void add_export(CLI::App& app, Command& chosen) {
                                    "other file");
   c->add_option("file", a->file, "robot file or scene")->required();
   c->add_option("-o,--output", a->output, "file; default: standard output");
-  add_base(c, a->base);
+  add_robot_options(c, *a);
   c->add_option("--set", a->set, "of a scene: path=value");
   c->callback([a, &chosen] { chosen = [a] { return export_scene(*a); }; });
 }

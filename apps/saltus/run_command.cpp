@@ -23,7 +23,7 @@ struct RunArguments {
   int threads = 1;
   std::string scene, output, resume;
   std::vector<std::string> set;
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, allow_gain = false;
   bool view = false, no_browser = false;
   std::optional<int> port;  // of the viewer
 };
@@ -60,7 +60,7 @@ void print_impacts(const nlohmann::ordered_json& s) {
   const long impacts = s["impacts"].get<long>(), gains = s["impacts_that_gained"].get<long>();
   if (impacts == 0) return;
   fmt::print("  impacts         {} under the law '{}'{}\n", impacts,
-             s["impact_law"].get<std::string>(), gains > 0 ? "" : ", none gained energy");
+             s["impact_law"].get<std::string>(), gains > 0 ? "" : ", no impact gained energy");
   if (gains > 0)
     fmt::print(
         "                  {} gained kinetic energy, the most {:.3g} % at t = {:.6g} s (saltus "
@@ -68,6 +68,25 @@ void print_impacts(const nlohmann::ordered_json& s) {
         gains, 100 * s["most_gained"].get<double>(), s["most_gained_time"].get<double>());
   if (const long n = s["impact_fallbacks"].get<long>(); n > 0)
     fmt::print("                  {} fell back to the capped law\n", n);
+}
+
+void print_books(const nlohmann::ordered_json& s) {
+  const auto n = [&](const char* key) { return s[key].get<long>(); };
+  if (const long pieces = n("steps_in_pieces"); pieces > 0)
+    fmt::print("  in pieces       {} steps, the most {}\n", pieces, n("most_pieces"));
+  if (const long unsettled = n("unsettled_steps"); unsettled > 0)
+    fmt::print("  unsettled       {} steps turn too far for their mean velocity to be found\n",
+               unsettled);
+  if (!s.contains("books")) return;
+  const auto& b = s["books"];
+  fmt::print("  books           steps gained at most {:.2g} of what moved (allowed {:g})",
+             b["worst_share"].get<double>(), b["bound"].get<double>());
+  if (const double paid = b["paid"].get<double>(); paid != 0)
+    fmt::print(", velocities paid {:.3g} J", paid);
+  fmt::print("\n");
+  if (const long broken = b["broken_episodes"].get<long>(); broken > 0)
+    fmt::print("                  {} episodes GAINED MORE: {}\n", broken,
+               b["message"].get<std::string>());
 }
 
 void print_locomotion(const nlohmann::ordered_json& l) {
@@ -120,6 +139,7 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
     fmt::print("                  {} redundant rows: how joints share that load is indeterminate\n",
                s["redundant_rows"].get<long>());
   print_undetermined(s["undetermined_steps"]);
+  if (s.contains("note")) fmt::print("  note            {}\n", s["note"].get<std::string>());
   if (s.contains("start_loop_gap") && d("start_loop_gap") > 1e-9)
     fmt::print("  assembled       loop {} was {:.2e} m open at the start\n",
                s["start_loop"].get<std::string>(), d("start_loop_gap"));
@@ -128,6 +148,7 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
     if (value.get<double>() != 0) fmt::print(" {} {:.4g}", name, value.get<double>());
   fmt::print("\n");
   print_impacts(s);
+  print_books(s);
   if (s.contains("locomotion")) print_locomotion(s["locomotion"]);
   for (const auto& [name, value] : s["metrics"].items())
     fmt::print("  {:<15} {}\n", name, number(value));
@@ -146,6 +167,7 @@ int run_scene(const RunArguments& a) {
   options.resume_from = a.resume;
   options.dump = a.dump;
   options.threads = a.threads;
+  options.allow_gain = a.allow_gain;
   if (std::error_code none; std::filesystem::equivalent(a.scene, options.output, none))
     throw InputError(fmt::format("{}: cannot write: it is the scene", options.output));
   std::optional<TemporaryRun> temporary;
@@ -174,8 +196,12 @@ int run_scene(const RunArguments& a) {
   else if (!a.quiet)
     print_summary(result.summary->json, options.output);
   std::fflush(stdout);
+  if (!a.quiet)
+    for (const std::string& line : result.warnings)
+      fmt::print(stderr, "saltus: warning: {}\n", line);
   if (!result.message.empty()) fmt::print(stderr, "saltus: {}\n", result.message);
   if (live) live->linger(stopped);
+  if (result.status == RunStatus::gained) return 3;
   return result.status == RunStatus::completed ? 0 : 1;
 }
 
@@ -192,6 +218,8 @@ void add_run(CLI::App& app, Command& chosen) {
                 "the first step that misses its tolerance, as a problem for `saltus solve` (JSON)");
   c->add_option("--threads", a->threads, "islands and contacts side by side; the same bits")
       ->check(CLI::Range(1, 1024));
+  c->add_flag("--allow-gain", a->allow_gain,
+              "steps that gain energy beyond the bound do not fail the run (status 3)");
   c->add_flag("--json", a->json, "print the summary as JSON");
   c->add_flag("--view", a->view, "show the run in the browser while it computes");
   c->add_option("--port", a->port, "port of the viewer")->check(CLI::Range(1, 65535));

@@ -79,7 +79,7 @@ Trot::Trot(const std::vector<std::string>& settings)
     : scene(load_scene(scene_folder() + "/p2/trot.yaml", settings)),
       system(build_system(scene)),
       state(system.start),
-      options(scene.integrator),
+      options(scene.stepping),
       work(system.model) {
   const auto& shapes = system.model.shapes;
   const auto at = std::find_if(shapes.begin(), shapes.end(),
@@ -107,7 +107,7 @@ double Trot::force() const {
 
 double Trot::depth() const {
   double deepest = 0;
-  for (const Contact& c : work.assembly.contacts)
+  for (const Contact& c : work.result.assembly.contacts)
     if (c.key.a == foot || c.key.b == foot) deepest = std::max(deepest, -c.point.gap);
   return deepest;
 }

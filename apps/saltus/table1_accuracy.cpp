@@ -51,7 +51,7 @@ Standing standing_minute() {
   Trot trot(all);
   const auto foot = [&]() -> Vec3 {
     const ContactShape& s = trot.system.model.shapes[trot.foot];
-    return (trot.work.work.X[s.body] * s.frame).r;
+    return (trot.work.result.work.X[s.body] * s.frame).r;
   };
   trot.run_to(10, false);  // at rest
   const Vec3 start = foot();
@@ -70,7 +70,7 @@ Sinking trotting_depth() {
   const int steps = static_cast<int>(std::lround(4 * gait_period / trot.options.dt));
   for (int i = 0; i < steps; ++i) {
     (void)trot.step();
-    for (const Contact& c : trot.work.assembly.contacts) {
+    for (const Contact& c : trot.work.result.assembly.contacts) {
       const double depth = std::max(-c.point.gap, 0.0);
       out.mean += 0.5 * depth / steps;
       out.most = std::max(out.most, depth);

@@ -2,8 +2,11 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "apps/saltus/impacts_json.h"
 #include "apps/saltus/modes_json.h"
@@ -232,6 +235,24 @@ HttpReply ViewApi::steer(const HttpQuery& q) {
   return json_reply({{"paused", live_->paused.load()}});
 }
 
+// Beside a writer a block may be met half written, and on a busy machine the writer may be kept
+// from finishing it for longer than HDF5 waits: what fails then is looked at again, for two seconds
+// at most.
+HttpReply ViewApi::patiently(const std::function<HttpReply()>& answer) {
+  for (int tries = 20;; --tries) {
+    try {
+      if (tries < 20)
+        for (const Served& served : runs_)
+          if (served.reader) served.reader->refresh();
+      return answer();
+    } catch (const InputError&) {
+      const auto written = [](const Served& s) { return s.reader && s.reader->being_written(); };
+      if (tries == 1 || std::ranges::none_of(runs_, written)) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 void ViewApi::install(LocalServer& server) {
   server.get("/", [](const HttpQuery&) {
     return HttpReply{.type = "text/html; charset=utf-8", .body = std::string(viewer_page())};
@@ -239,13 +260,13 @@ void ViewApi::install(LocalServer& server) {
   const auto locked = [this](auto method) {
     return [this, method](const HttpQuery& query) {
       const std::lock_guard lock(mutex_);
-      return (this->*method)(query);
+      return patiently([&] { return (this->*method)(query); });
     };
   };
   const auto plain = [this](auto method) {
     return [this, method](const HttpQuery&) {
       const std::lock_guard lock(mutex_);
-      return (this->*method)();
+      return patiently([&] { return (this->*method)(); });
     };
   };
   server.get("/api/runs", plain(&ViewApi::runs));

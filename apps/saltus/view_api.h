@@ -1,6 +1,7 @@
 // What the viewer asks the server for: the runs, their rows, decimated series, and the state of a
 // run that is still computed. docs/viewer.md lists the requests.
 #pragma once
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
@@ -33,6 +34,7 @@ class ViewApi {
     ContactList contacts = {};
   };
   const RunReader& reader(std::size_t index);
+  [[nodiscard]] HttpReply patiently(const std::function<HttpReply()>& answer);
   [[nodiscard]] HttpReply runs();
   [[nodiscard]] HttpReply status();
   [[nodiscard]] HttpReply data(const HttpQuery& query);

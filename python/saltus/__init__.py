@@ -14,9 +14,12 @@ w, x, y, z; z is up.
 """
 from ._core import *  # noqa: F403
 from ._core import _commit as __commit__, _version as __version__
-from .errors import (BusyError, DivergenceError, Error, InputError, UnconvergedError,
+from .capability import capability
+from .errors import (BusyError, DivergenceError, EnergyError, Error, InputError, UnconvergedError,
                      UnconvergedWarning)
 from .impacts import feasible
 from .packaged import scene_names, scene_path
 from .rollouts import Rollout, rollout
 from .runs import Readings, Run, Series, resume, run
+from .studies import optimise, sweep
+from .shapes import shape

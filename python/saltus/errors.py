@@ -26,6 +26,12 @@ class UnconvergedError(Error, ArithmeticError):
     run: Any = None
 
 
+class EnergyError(Error, ArithmeticError):
+    """Steps of a run gained energy beyond the bound (docs/energy.md); `run` is the finished run."""
+
+    run: Any = None
+
+
 class BusyError(Error, RuntimeError):
     """The object is being stepped: in another thread, or by the step that made this callback."""
 

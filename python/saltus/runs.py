@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _core
 from ._core import Scene, State, _RunReader
-from .errors import DivergenceError, InputError, UnconvergedError
+from .errors import DivergenceError, EnergyError, InputError, UnconvergedError
 
 Progress = Callable[[float, float, float], object]
 Force = Callable[..., None]
@@ -166,7 +166,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """completed, unconverged, diverged, stopped; running: not ended yet, or killed."""
+        """completed, unconverged, diverged, gained, stopped; running: not ended yet, or killed."""
         return self._status or self.summary.get("status", "running")
 
     @property
@@ -378,8 +378,8 @@ def run(scene: Scene | str | os.PathLike[str],
         ten times a second, that may return False to stop.
     force: force(t, q, v, tau, work), called once a step (see Actuation.force); such a run cannot
         be resumed.
-    check: DivergenceError and UnconvergedError (with the run as `.run`) where the command line
-        would exit with 1.
+    check: DivergenceError, UnconvergedError and EnergyError (with the run as `.run`) where the command line
+        would exit with 1 or 3.
     Ctrl-C stops the run (KeyboardInterrupt); what was recorded stays readable."""
     if not isinstance(scene, Scene):
         scene = Scene(scene, overrides)
@@ -421,9 +421,9 @@ def _finish(go: Callable[[Path | None, Any], tuple[str, str, str, State]],
             sys.stderr.write("\r" + " " * 90 + "\r")
     if remove:
         weakref.finalize(result, remove)
-    if check and result.status in ("diverged", "unconverged"):
-        kind = DivergenceError if result.status == "diverged" else UnconvergedError
-        error = kind(result.message)
+    failures = {"diverged": DivergenceError, "unconverged": UnconvergedError, "gained": EnergyError}
+    if check and result.status in failures:
+        error = failures[result.status](result.message)
         error.run = result
         raise error
     return result

@@ -11,6 +11,7 @@
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
 
 namespace saltus::python {
 
@@ -173,8 +174,6 @@ void bind_recursions(nb::module_& m) {
       [](const Model& model, WorkspaceHandle& w) {
         Workspace& work = use_kinematics(model, w);
         crba(model, work);
-        w.filled.mass = true;
-        w.filled.factor = false;
         return owned(work.M);
       },
       "model"_a, "work"_a,
@@ -193,27 +192,23 @@ void bind_recursions(nb::module_& m) {
       "Forward dynamics in O(n): acceleration [m/s^2, rad/s^2] for the joint forces tau [N m, N]. "
       "Uses work.external. Needs forward_kinematics.");
   m.def(
-      "factor",
-      [](const Model& model, WorkspaceHandle& w, const std::optional<ArrayLike>& extra_diagonal) {
-        Workspace& work = use_kinematics(model, w);
-        if (!w.filled.mass) throw InputError("the workspace has no mass matrix: call crba first");
+      "solve_mass",
+      [](const Model& model, const ArrayLike& x, WorkspaceHandle& w,
+         const std::optional<ArrayLike>& extra_diagonal) {
+        const Workspace& work = use_kinematics(model, w);
+        const Vec b = vector_of(x, model.nv, "x");
         const Vec extra = extra_diagonal ? vector_of(*extra_diagonal, model.nv, "extra_diagonal")
                                          : Vec(Vec::Zero(model.nv));
-        w.filled.factor = factor(model, extra, work);
-        if (!w.filled.factor) throw Divergence("the mass matrix is singular");
-      },
-      "model"_a, "work"_a, "extra_diagonal"_a = nb::none(),
-      "Tree-sparse factor work.L of M + diag(extra). Needs crba.");
-  m.def(
-      "solve_mass",
-      [](const Model& model, const ArrayLike& x, WorkspaceHandle& w) {
-        Workspace& work = use(model, w);
-        if (!w.filled.factor) throw InputError("the workspace has no factor: call factor first");
-        Vec y = vector_of(x, model.nv, "x");
-        solve_mass(model, work, y);
+        Forest mass;
+        mass.resize(forest_shape(model));
+        load_mass(model, work, extra, mass);
+        if (!mass.factor()) throw Divergence("the mass matrix is singular");
+        Vec y(model.nv);
+        mass.solve(-1, b.data(), nullptr, y.data(), nullptr);
         return owned(y);
       },
-      "model"_a, "x"_a, "work"_a, "M'^-1 x by work.L; prescribed entries are zero. Needs factor.");
+      "model"_a, "x"_a, "work"_a, "extra_diagonal"_a = nb::none(),
+      "(M + diag(extra))^-1 x in O(n), prescribed entries zero. Needs forward_kinematics.");
 }
 
 void bind_energies(nb::module_& m) {

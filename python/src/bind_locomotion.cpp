@@ -24,11 +24,12 @@ Gait gait_of(const std::string& type) {
       fmt::format("gait: expected 'stand', 'walk', 'trot' or 'pronk', got '{}'", type));
 }
 
-Locomotion& controller_of(ActuationHandle& a) {
+const Locomotion& settings_of(const ActuationHandle& a) {
   require_free(a.busy, "actuation");
-  if (!a.actuation.locomotion)
+  const Locomotion* l = locomotion_of(a.actuation);
+  if (!l)
     throw InputError("there is no locomotion controller: a scene's `locomotion`, or locomote()");
-  return *a.actuation.locomotion;
+  return *l;
 }
 
 void locomote(ActuationHandle& a, const StateHandle& state, const std::vector<ScheduledGait>& gaits,
@@ -61,10 +62,11 @@ void locomote(ActuationHandle& a, const StateHandle& state, const std::vector<Sc
 
 void command(ActuationHandle& a, const std::optional<SignalLike>& forward,
              const std::optional<SignalLike>& lateral, const std::optional<SignalLike>& yaw_rate) {
-  Locomotion& l = controller_of(a);
+  Locomotion l = settings_of(a);
   if (forward) l.forward = signal_of(*forward);
   if (lateral) l.lateral = signal_of(*lateral);
   if (yaw_rate) l.yaw_rate = signal_of(*yaw_rate);
+  set_locomotion(a.actuation, std::move(l));
 }
 
 void push(ActuationHandle& a, const BodyName& body, double at, const ArrayLike& impulse,
@@ -79,12 +81,10 @@ void push(ActuationHandle& a, const BodyName& body, double at, const ArrayLike& 
 
 }  // namespace
 
-nb::object locomotion_report(const Actuation& actuation, const State& state) {
-  if (!actuation.locomotion) return nb::none();
-  const Locomotion& l = *actuation.locomotion;
-  const int first = memory_of(actuation.motors);
-  if (state.memory.size() < first + memory_of(l)) return nb::none();
-  const LocomotionReport r = report_of(l, state.memory.data() + first);
+nb::object locomotion_dict(const Actuation& actuation, const State& state) {
+  const std::optional<LocomotionReport> report = locomotion_report(actuation, state);
+  if (!report) return nb::none();
+  const LocomotionReport& r = *report;
   nb::dict d;
   d["fell"] = r.fall == Fall::none ? nb::object(nb::none()) : nb::cast(r.fall_time);
   d["why"] = text_of(r.fall);
@@ -137,13 +137,14 @@ void bind_locomotion(nb::module_& m, nb::class_<ActuationHandle>& actuation) {
            "lateral"_a.none() = nb::none(), "yaw_rate"_a.none() = nb::none(),
            "The wanted velocity of the controller [m/s, rad/s]: signals or numbers.")
       .def(
-          "release", [](ActuationHandle& a) { controller_of(a), a.actuation.locomotion.reset(); },
+          "release",
+          [](ActuationHandle& a) { (void)settings_of(a), set_locomotion(a.actuation, {}); },
           "Takes the locomotion controller away; its joints keep motors without gains.")
       .def_prop_ro(
           "leg_joints",
           [](ActuationHandle& a) {
             std::vector<std::string> names;
-            for (const Leg& leg : controller_of(a).robot.legs)
+            for (const Leg& leg : settings_of(a).robot.legs)
               for (const CoordinateIndex c : leg.joints)
                 names.push_back(a.model->coordinates[c].name);
             return names;
@@ -153,7 +154,7 @@ void bind_locomotion(nb::module_& m, nb::class_<ActuationHandle>& actuation) {
           "feet",
           [](ActuationHandle& a) {
             std::vector<std::string> names;
-            for (const Leg& leg : controller_of(a).robot.legs)
+            for (const Leg& leg : settings_of(a).robot.legs)
               names.push_back(a.model->shapes[leg.foot].name);
             return names;
           },
@@ -161,7 +162,7 @@ void bind_locomotion(nb::module_& m, nb::class_<ActuationHandle>& actuation) {
       .def_prop_ro(
           "leg_limits",
           [](ActuationHandle& a) {
-            const Locomotion& l = controller_of(a);
+            const Locomotion& l = settings_of(a);
             std::vector<double> all;
             for (int i = 0; i < leg_count; ++i)
               for (std::size_t j = 0; j < l.robot.legs[i].joints.size(); ++j)
@@ -173,13 +174,13 @@ void bind_locomotion(nb::module_& m, nb::class_<ActuationHandle>& actuation) {
           "trunk",
           [](ActuationHandle& a) {
             std::vector<std::string> names;
-            for (const int body : controller_of(a).robot.trunk)
+            for (const int body : settings_of(a).robot.trunk)
               names.push_back(a.model->bodies[body].name);
             return names;
           },
           "the body that floats, and those that are fixed to it")
       .def_prop_ro(
-          "trunk_height", [](ActuationHandle& a) { return controller_of(a).height; },
+          "trunk_height", [](ActuationHandle& a) { return settings_of(a).height; },
           "that is wanted [m]")
       .def(
           "push", &push, "body"_a, "at"_a, "impulse"_a, "duration"_a = 0.0,

@@ -8,6 +8,7 @@
 
 #include "handles.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/model/layout.h"
 
 namespace saltus::python {
 
@@ -15,17 +16,10 @@ using namespace nb::literals;
 
 namespace {
 
-const char* kind_name(BlockKind kind) {
-  static const char* const names[] = {
-      "cut_translation", "cut_rotation", "coordinate", "motor",  "joint_friction", "joint_limit",
-      "support",         "edge",         "scale",      "spring", "drag",           "gap_contact"};
-  return names[static_cast<int>(kind)];
-}
-
 nb::dict slot_dict(const Model& m, int k) {
   const BlockSlot& s = m.slots[k];
   nb::dict d;
-  d["kind"] = kind_name(s.kind);
+  d["kind"] = std::string(name_of(s.kind));
   d["name"] = text(m.name_of({.slot = k}));
   d["row"] = s.row;
   d["rows"] = s.rows;

@@ -94,7 +94,7 @@ nb::dict run(ActuationHandle& actuation, const StateHandle& from, const MoreauMi
   require_free(from.busy, "simulation");
   const Lease a(actuation.busy, "actuation");
   check(m, actuation.actuation);
-  check_options(options, m, "");
+  check_supported(options, m, actuation.actuation, "");
   std::vector<State> states = start_states(from, given);
   check_all(m, states);
   const std::vector<double> added = forces_of(forces, states.size(), steps, m.nv);

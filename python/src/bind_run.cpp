@@ -17,6 +17,9 @@ namespace {
 // Status, message, summary (JSON), state. Python's part (run.py) makes a Run of it.
 using Outcome = std::tuple<std::string, nb::str, nb::str, StateHandle>;
 
+constexpr const char* status_names[] = {"completed", "unconverged", "diverged", "stopped",
+                                        "gained"};
+
 bool hear(const nb::object& progress, double t, double end, double speed) {
   const nb::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) nb::raise_python_error();
@@ -49,9 +52,25 @@ Outcome run_here(const Scene& scene, const std::string& output, const std::strin
     const nb::gil_scoped_release release;
     result = run(scene, options);
   }
-  static const char* const names[] = {"completed", "unconverged", "diverged", "stopped"};
-  return {names[static_cast<int>(result.status)], text(result.message), text(result.summary_json()),
-          StateHandle{model, std::move(result.state)}};
+  return {status_names[static_cast<int>(result.status)], text(result.message),
+          text(result.summary_json()), StateHandle{model, std::move(result.state)}};
+}
+
+// A run of which only the figures count: the scene as it is read, no file, no state. Status,
+// message, summary (JSON).
+std::tuple<std::string, nb::str, nb::str> summary_of(const SceneHandle& scene,
+                                                     const nb::object& progress) {
+  RunOptions options;
+  options.progress = [&](double t, double end, double speed) {
+    return hear(progress, t, end, speed);
+  };
+  RunResult result;
+  {
+    const nb::gil_scoped_release release;
+    result = run(scene.scene, options);
+  }
+  return {status_names[static_cast<int>(result.status)], text(result.message),
+          text(result.summary_json())};
 }
 
 const char* dtype_of(ColumnType type) {
@@ -86,6 +105,7 @@ void bind_run(nb::module_& m) {
                         force);
       },
       "scene"_a, "output"_a.none(), "progress"_a.none(), "force"_a.none());
+  m.def("_summary", &summary_of, "scene"_a, "progress"_a.none());
   m.def(
       "_resume",
       [](const PathLike& path, const std::optional<PathLike>& output, const nb::object& progress) {

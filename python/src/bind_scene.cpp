@@ -66,7 +66,8 @@ std::vector<std::string> overrides_of(const nb::object& given) {
 
 // A robot file as a scene that names it; everything else is a scene.
 SceneHandle load(const std::string& path, const std::string& base,
-                 const std::vector<std::string>& overrides) {
+                 const std::vector<std::string>& overrides, bool strict,
+                 const std::vector<std::string>& package_paths) {
   const std::map<std::string, RobotBase> bases = {{"from-file", RobotBase::from_file},
                                                   {"fixed", RobotBase::fixed},
                                                   {"floating", RobotBase::floating}};
@@ -76,11 +77,15 @@ SceneHandle load(const std::string& path, const std::string& base,
   if (!is_robot_file(path)) {
     if (base != "from-file")
       throw InputError("base: expected a robot file; a scene has it in robots[].base");
+    if (strict || !package_paths.empty())
+      throw InputError(fmt::format("{}: expected a robot file; a scene has it in robots[]",
+                                   strict ? "strict" : "package_paths"));
     const Document d = Document::from_file(path);
     return {d.text(), d.name(), overrides};
   }
-  const Robot robot = load_robot(path, {chosen->second});
-  SceneHandle handle(scene_text(robot, base), path, overrides);
+  const RobotOptions options{chosen->second, strict, package_paths};
+  const Robot robot = load_robot(path, options);
+  SceneHandle handle(scene_text(robot, base, options), path, overrides);
   handle.report = report_json(robot);
   return handle;
 }
@@ -143,11 +148,11 @@ void bind_scene(nb::module_& m) {
           "complete_text", [](const SceneHandle& s) { return text(complete_text(s.scene)); },
           "YAML that needs no other file: robots written out, as `saltus export`")
       .def_prop_ro(
-          "dt", [](const SceneHandle& s) { return s.scene.integrator.dt; }, "step [s]")
+          "dt", [](const SceneHandle& s) { return s.scene.stepping.dt; }, "step [s]")
       .def_prop_ro(
           "end", [](const SceneHandle& s) { return s.scene.end; }, "end of the run [s]")
       .def_prop_ro(
-          "options", [](const SceneHandle& s) { return s.scene.integrator; },
+          "options", [](const SceneHandle& s) { return s.scene.stepping; },
           "stepper and solver of the scene")
       .def(
           "build",
@@ -158,16 +163,19 @@ void bind_scene(nb::module_& m) {
           "model, actuation, state = scene.build()")
       .def("__repr__", [](const SceneHandle& s) {
         return text(fmt::format("<Scene {}: {}, {:g} s in steps of {:g} s>", s.name, s.scene.title,
-                                s.scene.end, s.scene.integrator.dt));
+                                s.scene.end, s.scene.stepping.dt));
       });
   m.def(
       "load",
-      [](const PathLike& path, const std::string& base, const Overrides& overrides) {
-        return load(path_of(path, "path"), base, overrides_of(overrides));
+      [](const PathLike& path, const std::string& base, const Overrides& overrides, bool strict,
+         const std::vector<std::string>& package_paths) {
+        return load(path_of(path, "path"), base, overrides_of(overrides), strict, package_paths);
       },
-      "path"_a, "base"_a = "from-file", "overrides"_a = nb::none(),
-      "A robot file (URDF, MJCF) as a scene of its own, with `report`; or a scene. `base`: "
-      "from-file, fixed or floating.");
+      "path"_a, "base"_a = "from-file", "overrides"_a = nb::none(), "strict"_a = false,
+      "package_paths"_a = std::vector<std::string>(),
+      "A robot file (URDF, MJCF, SDF) as a scene of its own, with `report`; or a scene. `base`: "
+      "from-file, fixed or floating. `strict`: refuse what would be changed and reported. "
+      "`package_paths`: packages, or folders of packages, that its files may be in.");
   m.def(
       "scene_schema", [] { return scene_schema(); }, "The JSON Schema of scenes, as text.");
 }

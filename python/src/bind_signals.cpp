@@ -163,6 +163,22 @@ void bind_signals(nb::module_& m) {
               },
               "from_"_a, "to"_a, "start"_a = 0.0, "duration"_a = 1.0, "start and duration [s].");
   bind_values(move);
+  auto spline =
+      nb::class_<Spline>(m, "Spline",
+                         "A cubic spline through values at times [s]; closed: it repeats, its last "
+                         "value is the first; else at rest at both ends.")
+          .def(
+              "__init__",
+              [](Spline* self, const ArrayLike& times, const ArrayLike& values, bool closed) {
+                const Table t = samples<Table>(times, values);
+                if (closed && t.values.front() != t.values.back())
+                  throw InputError("expected the first value again at the end");
+                const Spline s = make_spline(t.times, t.values, closed);
+                require_defined(s);
+                new (self) Spline(s);
+              },
+              "times"_a, "values"_a, "closed"_a = false);
+  bind_values(spline);
   auto leg =
       nb::class_<LegGait>(m, "LegGait",
                           "Flexion or knee angle of a leg of two equal segments that trots open "

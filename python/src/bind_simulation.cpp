@@ -34,7 +34,7 @@ struct Simulation {
     require_model(*model, s.model, "state");
     check(*model, actuation->actuation);
     check_state(*model, start);
-    check_options(options, *model, "");
+    check_supported(options, *model, actuation->actuation, "");
     state_object = nb::cast(std::move(s));
     state = nb::cast<StateHandle*>(state_object);
     work_object = nb::cast(StepWorkspaceHandle(model));
@@ -88,7 +88,7 @@ std::vector<Contact> contacts_of(const Simulation& sim) {
   require_free(sim.state->busy, "simulation");
   if (!sim.work->contacts) return all;
   const Model& m = *sim.model;
-  for (const saltus::Contact& c : sim.work->step->assembly.contacts) {
+  for (const saltus::Contact& c : sim.work->step->result.assembly.contacts) {
     if (c.mode == 0) continue;
     const ContactPoint& p = c.point;
     const Vec3 impulse =
@@ -155,7 +155,7 @@ void bind_simulation(nb::module_& m) {
           [](Simulation* self, const SceneHandle& scene) {
             BuiltSystem b = build(scene.scene);
             new (self) Simulation(b.model, nb::cast(std::move(b.actuation)), std::move(b.start),
-                                  scene.scene.integrator, b.sensors);
+                                  scene.scene.stepping, b.sensors);
           },
           "scene"_a)
       .def(
@@ -192,7 +192,7 @@ void bind_simulation(nb::module_& m) {
           "options", [](const Simulation& s) { return s.options; },
           [](Simulation& s, const MoreauMidpoint& o) {
             require_free(s.state->busy, "simulation");
-            check_options(o, *s.model, "");
+            check_supported(o, *s.model, s.actuation->actuation, "");
             s.options = o;
           },
           "MoreauMidpoint")
@@ -219,7 +219,7 @@ void bind_simulation(nb::module_& m) {
           "locomotion",
           [](const Simulation& s) {
             require_free(s.state->busy, "simulation");
-            return locomotion_report(s.actuation->actuation, s.state->state);
+            return locomotion_dict(s.actuation->actuation, s.state->state);
           },
           nb::sig("def locomotion(self) -> dict[str, object] | None"),
           "Of a scene with a locomotion controller, after its first step: when the robot fell "

@@ -43,9 +43,6 @@ void bind_workspace(nb::module_& m) {
           "M", [](const WorkspaceHandle& w) { return view_of_matrix(w.work->M); }, inside,
           "mass matrix, (nv, nv) [kg, kg m, kg m^2] <- crba; empty before: a step does not need it")
       .def_prop_ro(
-          "L", [](const WorkspaceHandle& w) { return view_of_matrix(w.work->L); }, inside,
-          "factor, M' = L^T L <- factor; empty before")
-      .def_prop_ro(
           "tau_bias",
           [](const WorkspaceHandle& w) { return view(std::as_const(w.work->tau_bias)); }, inside,
           "C(q, v) v - gravity - external, (nv) [N m, N] <- bias_force")
@@ -64,10 +61,13 @@ void bind_workspace(nb::module_& m) {
           "the Workspace of the step: after it, the kinematics of the new state")
       .def_prop_ro(
           "motor_force",
-          [](const StepWorkspaceHandle& w) { return view(std::as_const(w.step->motor_force)); },
+          [](const StepWorkspaceHandle& w) {
+            return view(std::as_const(w.step->result.motor_force));
+          },
           inside, "of each joint coordinate, mean over the last step, a view [N m, N]")
       .def_prop_ro(
-          "drive", [](const StepWorkspaceHandle& w) { return view(std::as_const(w.step->drive)); },
+          "drive",
+          [](const StepWorkspaceHandle& w) { return view(std::as_const(w.step->result.drive)); },
           inside, "force of each prescribed velocity, mean over the last step, a view [N m, N]");
 }
 

@@ -20,7 +20,7 @@ StepWorkspaceHandle::StepWorkspaceHandle(ModelPtr m)
       step(std::make_shared<StepWorkspace>(*model)),
       work(std::make_shared<WorkspaceHandle>()) {
   work->model = model;
-  work->work = std::shared_ptr<Workspace>(step, &step->work);
+  work->work = std::shared_ptr<Workspace>(step, &step->result.work);
 }
 
 void require_model(const Model& model, const ModelPtr& of, const char* what) {

@@ -7,7 +7,7 @@
 
 #include "arrays.h"
 #include "saltus/control/actuation.h"
-#include "saltus/integrators/moreau/moreau.h"
+#include "saltus/integrators/integrator.h"
 #include "saltus/simulate/sensors.h"
 
 namespace saltus::python {
@@ -34,7 +34,7 @@ struct StateHandle {
 
 // What a Workspace has been filled with; each algorithm says what it needs.
 struct Filled {
-  bool kinematics = false, columns = false, mass = false, factor = false;
+  bool kinematics = false, columns = false;
 };
 
 struct WorkspaceHandle {
@@ -114,6 +114,8 @@ void bind_signals(nb::module_& m);
 void bind_actuation(nb::module_& m);
 void bind_impacts(nb::module_& m);
 void bind_feasible(nb::module_& m);
+void bind_capability(nb::module_& m);
+void bind_shape(nb::module_& m);
 void bind_step(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_rollout(nb::module_& m);

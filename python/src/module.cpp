@@ -23,4 +23,6 @@ NB_MODULE(_core, m) {
   bind_scene(m);
   bind_run(m);
   bind_feasible(m);
+  bind_capability(m);
+  bind_shape(m);
 }

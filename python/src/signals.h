@@ -7,8 +7,8 @@
 
 namespace saltus::python {
 
-using SignalLike =
-    std::variant<Constant, Sine, HalfSine, Square, BangBang, Table, Move, LegGait, Sum, double>;
+using SignalLike = std::variant<Constant, Sine, HalfSine, Square, BangBang, Table, Move, Spline,
+                                LegGait, Sum, double>;
 [[nodiscard]] Signal signal_of(const SignalLike& x);
 
 }  // namespace saltus::python

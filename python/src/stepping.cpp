@@ -149,7 +149,7 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
       w(*work.work->busy, "workspace");
   check(model, actuation.actuation);
   check_state(model, state.state);
-  check_options(options, model, "");
+  check_supported(options, model, actuation.actuation, "");
   rebase_time(state.state, options.dt);
   work.work->filled = {};
   work.contacts = false;
@@ -172,7 +172,7 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
     for (std::int64_t i = 0; i < n; ++i) {
       report = step(model, actuation.actuation, state.state, *work.step, options);
       if (report.diverged || report.singular) break;
-      if (sensors) sensors->step(*work.step, state.state);
+      if (sensors) sensors->step(work.step->result, state.state);
       add(all, report);
       if (Clock::now() > next) {
         next = Clock::now() + std::chrono::milliseconds(100);

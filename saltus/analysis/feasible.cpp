@@ -6,7 +6,8 @@
 #include <cmath>
 
 #include "saltus/base/error.h"
-#include "saltus/contact/rows.h"
+#include "saltus/contact/rows/contact.h"
+#include "saltus/contact/rows/families.h"
 #include "saltus/contact/surface.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
@@ -35,9 +36,8 @@ struct ImpactRows {
     load_mass(m, work, Vec::Zero(m.nv), mass);
     require(mass.factor(), "bodies", "the mass matrix is singular");
     for (int k = 0; k < static_cast<int>(m.slots.size()); ++k)
-      if (m.slots[k].kind == BlockKind::cut_translation ||
-          m.slots[k].kind == BlockKind::cut_rotation)
-        open_cut(m, work, k, rows);
+      if (account_of(m, m.slots[k]) == Account::cut)
+        open_rows(m, work, k, Bilateral{m.slots[k].rows}, 0, rows);
     ContactFinder finder(m);
     finder.find(m, work, touching, rows.contacts);
     std::vector<Vec6> twists(m.bodies.size());

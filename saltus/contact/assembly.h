@@ -33,12 +33,22 @@ struct BlockSource {
   double restitution = 0;  // e_n, whether it approaches or not
   // or several velocities: gamma = sum (w_0 gap_i + w_1 slide_i) v_i, where w = wrench_b of the row
   const GapContact* gap = nullptr;
+  bool closes = false;    // as a contact does: impact laws know it, and loaded it is kept closed
+  bool internal = false;  // forces between parts of one tree
+  bool elastic = false;   // a spring within bounds: the step settles it as it does joints
 };
 
 // What a row with this wrench_b makes of a term's velocity.
 [[nodiscard]] inline double coefficient(const GapTerm& term, const Vec6& wrench_b) {
   return wrench_b[0] * term.gap + wrench_b[1] * term.slide;
 }
+
+// A cable in a step.
+struct CableRow {
+  double natural = 0, pull = 0;  // means over the step [m], [N]; input, natural is the model's else
+  double length = 0;             // at the mid-point with the start velocity [m]  <- assemble
+  GapContact run;                // where it is a row of velocities: -dr/dv  <- open_rows
+};
 
 struct Assembly {
   std::vector<Block> blocks;  // rows numbered through all
@@ -61,6 +71,7 @@ struct Assembly {
   };
   std::vector<Sliding> sliding;
 
+  std::vector<CableRow> cables;        // of the model
   std::vector<Contact> contacts;       // those of the configuration   <- ContactFinder
   std::vector<ContactPoint> supports;  // point and normal of every support <- assemble
   std::vector<Vec3> support_tangent;   // and its T1 <- assemble

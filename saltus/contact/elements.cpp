@@ -12,6 +12,15 @@ RunnerRows runner_rows(const Model&, const Workspace& work, const Runner& r, dou
   return {join(e, arm.cross(e)), join(g, arm.cross(g))};
 }
 
+WheelRows wheel_rows(const Workspace& work, const Wheel& x) {
+  const SE3& X = work.X[x.body];
+  const Vec3 axis = X.R * x.axis, heading = axis.cross(x.normal).normalized();
+  const Vec3 arm = X.R * x.centre - x.radius * heading.cross(axis);
+  const Vec3 across = x.normal.cross(heading);
+  return {join(heading, arm.cross(heading)), join(across, arm.cross(across)),
+          join(x.normal, arm.cross(x.normal)), X.r + arm};
+}
+
 SpringRow spring_row(const Workspace& work, const Spring& s) {
   const Vec3 a = s.a.valid() ? work.X[s.a] * s.point_a : s.point_a;
   const Vec3 b = s.b.valid() ? work.X[s.b] * s.point_b : s.point_b;

@@ -1,5 +1,5 @@
-// Rows of runners and springs (P3): what turns velocities into sliding speeds and rates of length.
-// All need forward_kinematics.
+// Rows of runners, wheels and springs (P3, P4): what turns velocities into sliding speeds and rates
+// of length. All need forward_kinematics.
 #pragma once
 #include "saltus/dynamics/workspace.h"
 
@@ -11,6 +11,15 @@ struct RunnerRows {
 };
 [[nodiscard]] RunnerRows runner_rows(const Model& model, const Workspace& work,
                                      const Runner& runner, double angle);
+
+// Of a disc on its plane: wrenches on its body at the lowest point, inertial axes at the body's
+// origin, along the heading a x n, across it and off the plane. A disc that lies flat has no lowest
+// point: then they are not numbers.
+struct WheelRows {
+  Vec6 along, across, off;
+  Vec3 lowest;  // inertial
+};
+[[nodiscard]] WheelRows wheel_rows(const Workspace& work, const Wheel& wheel);
 
 // Wrench about the inertial origin on b, reversed on a: rate of length = wrench.V_b - wrench.V_a.
 struct SpringRow {

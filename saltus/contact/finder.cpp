@@ -46,6 +46,15 @@ bool is_excluded(const Model& m, int a, int b) {
                             std::pair(std::min(a, b), std::max(a, b)));
 }
 
+void add_points(const Manifold& found, int a, int b, int law, std::vector<Contact>& contacts) {
+  for (int i = 0; i < found.count; ++i) {
+    Contact& c = contacts.emplace_back();
+    c.key = {a, b, found.points[i].feature};
+    c.law = law;
+    c.point = found.points[i];
+  }
+}
+
 // Calls f(a, b, law) for every pair of shapes that may meet, in the law's order, until it says no.
 template <class F>
 bool each_pair(const Model& m, const F& f) {
@@ -122,12 +131,7 @@ void ContactFinder::touch(const Model& m, const Workspace& w, const StillPair& p
   Manifold found;
   contact_points(m.shapes[p.a].shape, p.b_moves ? at : pose, m.shapes[p.b].shape,
                  p.b_moves ? pose : at, margin, found);
-  for (int i = 0; i < found.count; ++i) {
-    Contact& c = contacts.emplace_back();
-    c.key = {p.a, p.b, found.points[i].feature};
-    c.law = p.law;
-    c.point = found.points[i];
-  }
+  add_points(found, p.a, p.b, p.law, contacts);
 }
 
 void ContactFinder::place(const Model& model, const Workspace& w, double margin) {
@@ -174,20 +178,10 @@ void ContactFinder::touch(const Model& model, const IndexPair& pair, double marg
                           std::vector<Contact>& contacts) const {
   int a = pair.i, b = pair.j;
   const int law = model.law_between(a, b);
-  const int body_a = model.shapes[a].body, body_b = model.shapes[b].body;
-  if (!model.excluded.empty() && body_a >= 0 && body_b >= 0 &&
-      std::binary_search(model.excluded.begin(), model.excluded.end(),
-                         std::pair(std::min(body_a, body_b), std::max(body_a, body_b))))
-    return;
+  if (is_excluded(model, model.shapes[a].body, model.shapes[b].body)) return;
   Manifold found;
   contact_points(model.shapes[a].shape, pose_[a], model.shapes[b].shape, pose_[b], margin, found);
-  for (int i = 0; i < found.count; ++i) {
-    Contact c;
-    c.key = {a, b, found.points[i].feature};
-    c.law = law;
-    c.point = found.points[i];
-    contacts.push_back(c);
-  }
+  add_points(found, a, b, law, contacts);
 }
 
 Vec3 in_plane(const Mat3& R, const Vec3& n) {

@@ -115,7 +115,7 @@ struct Former {
     int row = 0;
     for (const int i : island.blocks) {
       const Block& k = from.blocks[i];
-      out.is_contact.push_back(from.source[i].contact >= 0 || from.source[i].gap);
+      out.is_contact.push_back(from.source[i].contact >= 0 || from.source[i].closes);
       out.dynamic.push_back(from.source[i].dynamic);
       out.rebound.push_back(from.source[i].restitution);
       out.Lambda.segment(row, k.rows) = from.Lambda.segment(k.row, k.rows);
@@ -316,6 +316,18 @@ struct Former {
       }
   }
 
+  // Another free velocity, and offsets as they were before an impact law added its own; joints have
+  // none, and theirs may have been made consistent.
+  void renew_dense() {
+    Inclusion& p = out.problem;
+    copy_free(p.v_free);
+    for (std::size_t j = 0; j < p.blocks.size(); ++j) {
+      const Block& k = p.blocks[j];
+      if (std::holds_alternative<Bilateral>(k.law)) continue;
+      p.b.segment(k.row, k.rows) = from.b.segment(from.blocks[island.blocks[j]].row, k.rows);
+    }
+  }
+
   // G = W' Y, only where two blocks share a tree.
   void delassus() {
     Inclusion& p = out.problem;
@@ -388,9 +400,22 @@ void renew_free(const Model& m, const Assembly& assembly, const Island& island, 
                 Forest& mass, IslandProblem& out) {
   Former former{m, assembly, island, v_free, &mass, out};
   if (out.route == Route::tree) return former.tree();
-  if (out.route == Route::sparse) return former.copy_free(out.sparse.v_free);
-  former.copy_free(out.problem.v_free);
+  if (out.route == Route::sparse) {
+    former.copy_free(out.sparse.v_free);
+    for (std::size_t j = 0; j < out.sparse.blocks.size(); ++j) {
+      const Block& k = out.sparse.blocks[j];
+      out.sparse.b.segment(k.row, k.rows) =
+          assembly.b.segment(assembly.blocks[island.blocks[j]].row, k.rows);
+    }
+    return;
+  }
+  former.renew_dense();
   former.free_rates();
+}
+
+void renew_dense(const Model& m, const Assembly& assembly, const Island& island, VecIn v_free,
+                 IslandProblem& out) {
+  Former{m, assembly, island, v_free, nullptr, out}.renew_dense();
 }
 
 void add_joint_impulses(const Model& m, const Island& island, IslandProblem& a, VecRef v) {

@@ -100,6 +100,9 @@ void open_dense(const Model& model, const Assembly& assembly, const Island& isla
 // Another free velocity for the same rows.
 void renew_free(const Model& model, const Assembly& assembly, const Island& island, VecIn v_free,
                 Forest& mass, IslandProblem& out);
+// The part of it that does not depend on where the columns come from; the caller fills c.
+void renew_dense(const Model& model, const Assembly& assembly, const Island& island, VecIn v_free,
+                 IslandProblem& out);
 // v += M^-1 W Lambda of the bilateral blocks alone; dense, after factor_bilaterals.
 void add_joint_impulses(const Model& model, const Island& island, IslandProblem& problem, VecRef v);
 // Adds to the offsets of the rows.

@@ -56,6 +56,11 @@ void ForestStorage::form(const Model& m, const Assembly& rows, const Island& isl
   form_island(m, rows, island, solver, v_free, mass, out);
 }
 
+void ForestStorage::renew(const Model& m, const Assembly& rows, const Island& island, VecIn v_free,
+                          IslandProblem& out) {
+  renew_free(m, rows, island, v_free, mass, out);
+}
+
 double ForestStorage::own_compliance(const Assembly& rows, int block) {
   if (!omega_known_) mass.compliance();
   omega_known_ = true;
@@ -88,7 +93,8 @@ bool PathStorage::holds(const Model& m, std::string* why) {
     return false;
   };
   if (!m.cuts.empty() || m.has_loops) return no("it has cuts or loops");
-  if (m.has_elements()) return no("it has springs, drags or runners");
+  if (m.has_elements()) return no("it has springs, drags, runners, wheels or cables");
+  if (!m.fluids.empty()) return no("it is in a fluid");
   if (m.any_prescribed) return no("it has prescribed coordinates");
   if (!m.gap_contacts.empty()) return no("it has gap contacts");
   if (m.has_compliant) return no("it has compliant contacts");

@@ -34,6 +34,7 @@ concept MechanicsStorage = requires(S& s, const Model& m, Workspace& w, VecIn x,
   s.open_rows(w, rows);                                  // what the next four need
   s.respond(rows, z);                                    // z = M^-1 W Lambda of the assembly
   s.form(m, rows, island, solver, x, true, problem);     // x: free velocity
+  s.renew(m, rows, island, x, problem);                  // the same rows, another free velocity
   { s.own_compliance(rows, 0) } -> std::convertible_to<double>;  // of a block's first row
   { s.kinetic_energy(m, w, x) } -> std::convertible_to<double>;  // at the last place()
   s.publish(m, w, x);  // the Workspace as forward_kinematics(q, x) leaves it
@@ -53,6 +54,8 @@ class ForestStorage {
   void respond(const Assembly& rows, Vec& x);
   void form(const Model& m, const Assembly& rows, const Island& island, const Solver& solver,
             VecIn v_free, bool full, IslandProblem& out);
+  void renew(const Model& m, const Assembly& rows, const Island& island, VecIn v_free,
+             IslandProblem& out);
   [[nodiscard]] double own_compliance(const Assembly& rows, int block);
   [[nodiscard]] double kinetic_energy(const Model& m, Workspace& w, VecIn v);
   void publish(const Model& m, Workspace& w, VecIn v);
@@ -84,6 +87,10 @@ class PathStorage {
   void respond(const Assembly& rows, Vec& x) { rows_.respond(tree_, rows, x); }
   void form(const Model& m, const Assembly& rows, const Island& island, const Solver& solver,
             VecIn v_free, bool full, IslandProblem& out);
+  void renew(const Model& m, const Assembly& rows, const Island& island, VecIn v_free,
+             IslandProblem& out) {
+    rows_.renew(m, rows, island, v_free, tree_, out);
+  }
   [[nodiscard]] double own_compliance(const Assembly&, int block) const {
     return rows_.own_compliance(block);
   }
@@ -133,6 +140,9 @@ class Mechanics {
   void form(const Assembly& rows, const Island& island, const Solver& solver, VecIn v_free,
             bool full, IslandProblem& out) {
     each([&](auto& s) { s.form(m_, rows, island, solver, v_free, full, out); });
+  }
+  void renew(const Assembly& rows, const Island& island, VecIn v_free, IslandProblem& out) {
+    each([&](auto& s) { s.renew(m_, rows, island, v_free, out); });
   }
   [[nodiscard]] double own_compliance(const Assembly& rows, int block) {
     return each([&](auto& s) { return s.own_compliance(rows, block); });

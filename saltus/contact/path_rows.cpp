@@ -85,6 +85,24 @@ double PathRows::own_compliance(int block) const {
   return sum;
 }
 
+// c = W' v_free + b.
+void PathRows::free_rates(const PathTree& tree, const Island& island, VecIn v_free,
+                          IslandProblem& out) const {
+  Inclusion& p = out.problem;
+  for (std::size_t i = 0; i < island.blocks.size(); ++i) {
+    const Block& k = p.blocks[i];
+    double c[4];
+    rate(tree, island.blocks[i], v_free.data(), c);
+    for (int r = 0; r < k.rows; ++r) p.c[k.row + r] = p.b[k.row + r] + c[r];
+  }
+}
+
+void PathRows::renew(const Model& m, const Assembly& rows, const Island& island, VecIn v_free,
+                     const PathTree& tree, IslandProblem& out) const {
+  renew_dense(m, rows, island, v_free, out);
+  free_rates(tree, island, v_free, out);
+}
+
 void PathRows::form(const Model& m, const PathTree& tree, const Assembly& rows,
                     const Island& island, VecIn v_free, bool full, IslandProblem& out) const {
   open_dense(m, rows, island, v_free, out);
@@ -95,13 +113,9 @@ void PathRows::form(const Model& m, const PathTree& tree, const Assembly& rows,
     const Block& a = p.blocks[i];
     for (std::size_t j = 0; j <= i; ++j)
       delassus(tree, island.blocks[i], island.blocks[j], a, p.blocks[j], p.G);
-    double c[4];
-    rate(tree, island.blocks[i], v_free.data(), c);
-    for (int r = 0; r < a.rows; ++r) {
-      p.c[a.row + r] = p.b[a.row + r] + c[r];
-      most = std::max(most, p.G(a.row + r, a.row + r));
-    }
+    for (int r = 0; r < a.rows; ++r) most = std::max(most, p.G(a.row + r, a.row + r));
   }
+  free_rates(tree, island, v_free, out);
   // A row that moves nothing but by rounding would ask for impulses beyond all measure.
   for (int r = 0; r < p.rows; ++r)
     if (p.G(r, r) < 1e-28 * most) {

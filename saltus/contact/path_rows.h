@@ -20,6 +20,8 @@ class PathRows {
   // An island's dense problem: G and c; W and Y too where `full`.
   void form(const Model& model, const PathTree& tree, const Assembly& rows, const Island& island,
             VecIn v_free, bool full, IslandProblem& out) const;
+  void renew(const Model& model, const Assembly& rows, const Island& island, VecIn v_free,
+             const PathTree& tree, IslandProblem& out) const;
   // Of a block's first row: its own entry of G.
   [[nodiscard]] double own_compliance(int block) const;
 
@@ -34,6 +36,8 @@ class PathRows {
     return all.data() + static_cast<std::ptrdiff_t>(block) * width_;
   }
   void rate(const PathTree& tree, int block, const double* v, double* out) const;
+  void free_rates(const PathTree& tree, const Island& island, VecIn v_free,
+                  IslandProblem& out) const;
   void delassus(const PathTree& tree, int a, int b, const Block& of_a, const Block& of_b,
                 Mat& G) const;
   int width_;

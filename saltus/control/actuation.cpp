@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "saltus/base/error.h"
+#include "saltus/lie/so3.h"
 
 namespace saltus {
 
@@ -42,6 +44,22 @@ void check_defined(const Signal& signal, const std::string& what) {
                                  what, which));
 }
 
+void check_controller(const Model& model, const Controller& c) {
+  if (!(c.rate() > 0) || !std::isfinite(c.rate()))
+    throw InputError(fmt::format("{}: expected a rate > 0, got {}", c.name(), c.rate()));
+  if (c.memory() < 0)
+    throw InputError(fmt::format("{}: expected a memory >= 0, got {}", c.name(), c.memory()));
+  const int n = static_cast<int>(model.coordinates.size());
+  for (const CoordinateIndex i : c.coordinates()) {
+    if (i < 0 || i >= n)
+      throw InputError(
+          fmt::format("{}: there is no coordinate with number {}", c.name(), static_cast<int>(i)));
+    if (model.coordinates[i].dof.prescribed)
+      throw InputError(
+          fmt::format("{}: coordinate '{}' is prescribed", c.name(), model.coordinates[i].name));
+  }
+}
+
 }  // namespace
 
 const Signal* steering_of(const Actuation& actuation, int runner) {
@@ -59,17 +77,78 @@ double steering_angle(const Actuation& actuation, int runner, double t) {
   return s ? value(*s, t) : 0;
 }
 
+void strain_offsets(const Model& model, const Actuation& actuation, double t, VecRef a) {
+  for (const StrainOffset& s : actuation.strains)
+    a[model.coordinates[s.coordinate].v_index] = value(s.offset, t);
+}
+
 double natural_length(const Model& model, const Actuation& actuation, int spring, double t) {
   const Signal* s = length_of(actuation, spring);
   return s ? value(*s, t) : model.springs[spring].length;
 }
 
 int memory_of(const Actuation& actuation) {
-  return memory_of(actuation.motors) +
-         (actuation.locomotion ? memory_of(*actuation.locomotion) : 0);
+  int n = memory_of(actuation.motors);
+  for (const auto& c : actuation.controllers) n += memory_of(*c);
+  return n;
+}
+
+namespace {
+
+Vec3 rotation_vector(const PrescribedRotation& p, double t) {
+  return {value(p.r[0], t), value(p.r[1], t), value(p.r[2], t)};
+}
+Vec3 rotation_rate(const PrescribedRotation& p, double t) {
+  return {rate(p.r[0], t), rate(p.r[1], t), rate(p.r[2], t)};
+}
+
+void check_rotations(const Model& model, const Actuation& actuation) {
+  std::vector<int> drives(model.bodies.size(), 0);
+  for (const PrescribedRotation& p : actuation.rotations) {
+    const std::string& name = model.bodies[p.body].name;
+    if (!model.bodies[p.body].driven)
+      throw InputError(
+          fmt::format("the joint of '{}' has a prescribed rotation but is free", name));
+    for (const Signal& s : p.r) check_defined(s, fmt::format("the rotation of '{}'", name));
+    ++drives[p.body];
+  }
+  for (std::size_t i = 0; i < drives.size(); ++i)
+    if (model.bodies[i].driven && drives[i] != 1)
+      throw InputError(
+          fmt::format("the prescribed joint of '{}' needs exactly one rotation, has {}",
+                      model.bodies[i].name, drives[i]));
+}
+
+}  // namespace
+
+void place_prescribed(const Model& model, const Actuation& actuation, double t, VecRef q) {
+  for (const Prescribed& p : actuation.prescribed)
+    if (const int i = model.coordinates[p.coordinate].q_index; i >= 0) q[i] = value(p.r, t);
+  for (const PrescribedRotation& p : actuation.rotations) {
+    const Quat turned = exp_quat(rotation_vector(p, t));
+    q.segment<4>(model.bodies[p.body].q0) << turned.w(), turned.vec();
+  }
+}
+
+void prescribe_rates(const Model& model, const Actuation& actuation, double t, VecRef v) {
+  for (const Prescribed& p : actuation.prescribed)
+    if (const int i = model.coordinates[p.coordinate].v_index; i >= 0) v[i] = rate(p.r, t);
+  for (const PrescribedRotation& p : actuation.rotations)
+    v.segment<3>(model.bodies[p.body].v0) = dexp_so3(rotation_vector(p, t)) * rotation_rate(p, t);
+}
+
+void prescribe_accelerations(const Model& model, const Actuation& actuation, double t, VecRef a) {
+  for (const Prescribed& p : actuation.prescribed)
+    if (const int i = model.coordinates[p.coordinate].v_index; i >= 0) a[i] = acceleration(p.r, t);
+  for (const PrescribedRotation& p : actuation.rotations) {
+    const Vec3 w = rotation_vector(p, t), d = rotation_rate(p, t);
+    const Vec3 dd(acceleration(p.r[0], t), acceleration(p.r[1], t), acceleration(p.r[2], t));
+    a.segment<3>(model.bodies[p.body].v0) = dexp_so3(w) * dd + dexp_bias_so3(w, d);
+  }
 }
 
 void check(const Model& model, const Actuation& actuation) {
+  check_rotations(model, actuation);
   std::vector<int> drives(model.coordinates.size(), 0);
   for (const Prescribed& p : actuation.prescribed) {
     if (!model.coordinates[p.coordinate].dof.prescribed)
@@ -87,8 +166,23 @@ void check(const Model& model, const Actuation& actuation) {
     if (model.coordinates[m.coordinate].dof.prescribed)
       throw InputError(fmt::format("coordinate '{}' is prescribed and has a motor",
                                    model.coordinates[m.coordinate].name));
+  for (const auto& c : actuation.controllers) check_controller(model, *c);
   check_order(actuation.steering, &Steering::runner, model.runners, "runner");
   check_order(actuation.lengths, &NaturalLength::spring, model.springs, "spring");
+  check_order(actuation.strains, &StrainOffset::coordinate, model.coordinates, "coordinate");
+  for (const StrainOffset& s : actuation.strains) {
+    const Coordinate& k = model.coordinates[s.coordinate];
+    if (!std::holds_alternative<RodPiece>(model.bodies[k.body].joint))
+      throw InputError(fmt::format("'{}' is no coefficient of a rod", k.name));
+    check_defined(s.offset, fmt::format("the strain offset of '{}'", k.name));
+  }
+  check_order(actuation.cables, &CableDrive::cable, model.cables, "cable");
+  for (const CableDrive& d : actuation.cables) {
+    const Cable& c = model.cables[d.cable];
+    if (!c.driven) throw InputError(fmt::format("cable '{}' has a drive but is passive", c.name));
+    check_defined(d.pull, fmt::format("the pull of cable '{}'", c.name));
+    if (d.length) check_defined(*d.length, fmt::format("the length of cable '{}'", c.name));
+  }
   for (const Motor& m : actuation.motors) {
     const std::string& name = model.coordinates[m.coordinate].name;
     check_defined(m.reference, fmt::format("the reference of the motor of '{}'", name));

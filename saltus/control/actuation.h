@@ -1,10 +1,13 @@
-// Who drives what: motors on joint coordinates, prescribed coordinates, and the user's callback.
+// Who drives what: motors on joint coordinates, prescribed coordinates, controllers, and the user's
+// forces.
 #pragma once
+#include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "saltus/control/locomotion.h"
+#include "saltus/control/controller.h"
 #include "saltus/control/push.h"
 #include "saltus/control/signal.h"
 #include "saltus/dynamics/impedance.h"
@@ -48,6 +51,12 @@ struct Prescribed {
   Signal r = Constant{};
 };
 
+// Of a spherical joint (Body::driven): R = exp(r(t)) with the rotation vector r.
+struct PrescribedRotation {
+  BodyIndex body;
+  std::array<Signal, 3> r;
+};
+
 // Called once a step at its mid-point: may add joint forces [N m, N] and body wrenches (body
 // frame) [N, N m]. A callback with hidden state makes a run not resumable.
 using UserForce = std::function<void(const Model&, const Workspace&, double t, VecIn q, VecIn v,
@@ -64,17 +73,38 @@ struct NaturalLength {
   Signal length = Constant{};
 };
 
+// The strain at which a rod's coefficient is at rest, a(t) [its own unit]: the muscle.
+struct StrainOffset {
+  int coordinate = -1;  // of Model::coordinates, a rod's
+  Signal offset = Constant{};
+};
+
+// What drives a cable that stretches (model/model.h): its natural length [m], a pull [N].
+struct CableDrive {
+  int cable = -1;  // of Model::cables
+  std::optional<Signal> length = {};
+  Signal pull = Constant{};
+};
+
 struct Actuation {
   std::vector<Motor> motors;
   std::vector<Prescribed> prescribed;
+  std::vector<PrescribedRotation> rotations;
   std::vector<Steering> steering;      // ascending by runner
   std::vector<NaturalLength> lengths;  // ascending by spring
+  std::vector<StrainOffset> strains;   // ascending by coordinate
+  std::vector<CableDrive> cables;      // ascending by cable
   std::vector<Push> pushes;
-  std::optional<Locomotion> locomotion;  // adds to the torques of the motors of its joints
+  std::vector<std::shared_ptr<const Controller>> controllers;
   UserForce user;
 };
-// Numbers of State::memory that motors and the locomotion controller take, in this order.
+// Numbers of State::memory that motors and controllers take, in this order.
 [[nodiscard]] int memory_of(const Actuation& actuation);
+
+// What is prescribed of the tree's coordinates at t: q, v and dv/dt; others are left as they are.
+void place_prescribed(const Model& model, const Actuation& actuation, double t, VecRef q);
+void prescribe_rates(const Model& model, const Actuation& actuation, double t, VecRef v);
+void prescribe_accelerations(const Model& model, const Actuation& actuation, double t, VecRef a);
 
 // phi_i,d = A sin(omega t + (i - 1) delta), i = 1, 2, ... along the coordinates (P0 eq. 71).
 struct SerpenoidGait {
@@ -91,9 +121,12 @@ struct SerpenoidGait {
 [[nodiscard]] double natural_length(const Model& model, const Actuation& actuation, int spring,
                                     double t);
 
-// Throws InputError: a prescribed coordinate needs exactly one signal and no motor; runners and
-// springs have one signal at most, in ascending order; every signal is defined, and every motor is
-// one.
+// a(t) of the coefficients of rods, over the velocities; the others stay as they are.
+void strain_offsets(const Model& model, const Actuation& actuation, double t, VecRef a);
+
+// Throws InputError: a prescribed coordinate or rotation needs exactly one motion and no motor;
+// runners, springs and cables have one drive at most, in ascending order; every signal is defined,
+// every motor is one, and controllers have a rate and free coordinates of the model.
 void check(const Model& model, const Actuation& actuation);
 
 }  // namespace saltus

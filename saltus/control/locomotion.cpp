@@ -25,18 +25,6 @@ const char* text_of(Fall fall) {
   return "";
 }
 
-int memory_of(const Locomotion& l) {
-  std::size_t n = at::torques;
-  for (const Leg& leg : l.robot.legs) n += leg.joints.size();
-  return static_cast<int>(n);
-}
-
-double held_torque(const Locomotion& l, const double* memory, int leg, int joint) {
-  std::size_t place = at::torques + joint;
-  for (int i = 0; i < leg; ++i) place += l.robot.legs[i].joints.size();
-  return memory[place];
-}
-
 const ScheduledGait& gait_at(const Locomotion& l, double t) {
   const ScheduledGait* now = &l.gaits.front();
   for (const ScheduledGait& g : l.gaits)
@@ -44,11 +32,18 @@ const ScheduledGait& gait_at(const Locomotion& l, double t) {
   return *now;
 }
 
-LocomotionReport report_of(const Locomotion& l, const double* m) {
+LocomotionController::LocomotionController(Locomotion settings) : settings_(std::move(settings)) {
+  for (const Leg& leg : settings_.robot.legs)
+    joints_.insert(joints_.end(), leg.joints.begin(), leg.joints.end());
+}
+
+int LocomotionController::memory() const { return at::size; }
+
+LocomotionReport LocomotionController::report(const double* m) const {
   LocomotionReport r;
   r.fall = static_cast<Fall>(static_cast<int>(m[at::fall]));
   r.fall_time = m[at::fall_time];
-  r.measured = m[at::measured] / l.rate;
+  r.measured = m[at::measured] / settings_.rate;
   double* const means[] = {&r.forward,        &r.lateral,         &r.yaw_rate, &r.wanted_forward,
                            &r.wanted_lateral, &r.wanted_yaw_rate, &r.height};
   for (int i = 0; i < 7; ++i) *means[i] = m[at::sums + i] / std::max(1.0, m[at::measured]);
@@ -56,6 +51,46 @@ LocomotionReport report_of(const Locomotion& l, const double* m) {
   r.saturated = m[at::saturated] / std::max(1.0, m[at::ticks]);
   r.infeasible = m[at::infeasible] / std::max(1.0, m[at::ticks]);
   return r;
+}
+
+namespace {
+
+const LocomotionController* as_locomotion(const std::shared_ptr<const Controller>& c) {
+  return dynamic_cast<const LocomotionController*>(c.get());
+}
+
+}  // namespace
+
+const Locomotion* locomotion_of(const Actuation& actuation) {
+  const auto& all = actuation.controllers;
+  const auto own = std::find_if(all.begin(), all.end(), as_locomotion);
+  return own == all.end() ? nullptr : &as_locomotion(*own)->settings();
+}
+
+void set_locomotion(Actuation& actuation, std::optional<Locomotion> settings) {
+  auto& all = actuation.controllers;
+  const auto own = std::find_if(all.begin(), all.end(), as_locomotion);
+  if (!settings) {
+    if (own != all.end()) all.erase(own);
+    return;
+  }
+  auto made = std::make_shared<const LocomotionController>(*std::move(settings));
+  if (own == all.end())
+    all.push_back(std::move(made));
+  else
+    *own = std::move(made);
+}
+
+std::optional<LocomotionReport> locomotion_report(const Actuation& actuation, const State& state) {
+  int first = memory_of(actuation.motors);
+  for (const auto& c : actuation.controllers) {
+    const int size = memory_of(*c);
+    const LocomotionController* own = as_locomotion(c);
+    if (own && state.memory.size() >= first + size)
+      return own->report(own_memory(state.memory.data() + first));
+    first += size;
+  }
+  return std::nullopt;
 }
 
 namespace {

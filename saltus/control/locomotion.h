@@ -9,15 +9,14 @@
 //                min 1/2 |A f - w|^2_S + eps/2 |f|^2,  w = Mhat a_b + bhat      (cone_program.h)
 //   torques      tau = (M a + bias - J' f) of the legs: -J' f, gravity and inertia of the legs
 //
-// All that it remembers is in State::memory, after what motors remember.
 #pragma once
 #include <array>
 #include <optional>
 #include <vector>
 
+#include "saltus/control/actuation.h"
 #include "saltus/control/quadruped.h"
 #include "saltus/control/signal.h"
-#include "saltus/solvers/cone_program.h"
 
 namespace saltus {
 
@@ -77,39 +76,31 @@ struct LocomotionReport {
 // InputError, `path` in front, when a gait has a fault or the limits cannot hold its weight.
 void fit_locomotion(const Model& model, VecIn q, const std::string& path, Locomotion& locomotion);
 
-// Numbers of State::memory.
-[[nodiscard]] int memory_of(const Locomotion& locomotion);
-[[nodiscard]] LocomotionReport report_of(const Locomotion& locomotion, const double* memory);
-// Torque of a leg's joint that is held.
-[[nodiscard]] double held_torque(const Locomotion& locomotion, const double* memory, int leg,
-                                 int joint);
 // The gait at a time and since when it is.
 [[nodiscard]] const ScheduledGait& gait_at(const Locomotion& locomotion, double t);
 
-// Scratch of a tick; sized once.
-struct LegMotion {
-  using Columns = Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, most_leg_joints>;
-  using Rows = Eigen::Matrix<double, Eigen::Dynamic, 3, 0, most_leg_joints, 3>;
-  int joints = 0;
-  std::array<int, most_leg_joints> velocity{};  // their places in v
-  Vec3 p, v;                                    // of the foot's centre
-  Vec3 a0;                         // its acceleration at no acceleration of the coordinates
-  Vec3 wanted;                     // its acceleration
-  Eigen::Matrix<double, 3, 6> Jb;  // by the trunk's velocities
-  Columns Jl;                      // by the leg's
-  Rows inverse;                    // damped, of Jl
-  bool touches = false, stands = false;
-};
-struct LocomotionWork {
-  explicit LocomotionWork(const Model& model) : work(model) {}
-  Workspace work;
-  std::array<LegMotion, leg_count> legs;
-  ConeProgram program;
-  ConeProgram::Vector f;
+class LocomotionController final : public Controller {
+ public:
+  explicit LocomotionController(Locomotion settings);
+  [[nodiscard]] const Locomotion& settings() const { return settings_; }
+  [[nodiscard]] LocomotionReport report(const double* own_memory) const;
+  [[nodiscard]] std::string_view name() const override { return "locomotion"; }
+  [[nodiscard]] double rate() const override { return settings_.rate; }
+  [[nodiscard]] int memory() const override;
+  [[nodiscard]] const std::vector<CoordinateIndex>& coordinates() const override { return joints_; }
+  void tick(const ControlTick& tick, std::unique_ptr<ControllerScratch>& scratch) const override;
+
+ private:
+  Locomotion settings_;
+  std::vector<CoordinateIndex> joints_;  // of the legs, one after the other
 };
 
-// Renews the torques of the memory where a tick is due at the time t of the state.
-void control(const Model& model, const Locomotion& locomotion, const State& state, double* memory,
-             std::optional<LocomotionWork>& scratch);
+// The one among an actuation's controllers: its settings, or null.
+[[nodiscard]] const Locomotion* locomotion_of(const Actuation& actuation);
+// In its place, or as a new one; nothing: takes it away.
+void set_locomotion(Actuation& actuation, std::optional<Locomotion> settings);
+// Nothing before its first tick.
+[[nodiscard]] std::optional<LocomotionReport> locomotion_report(const Actuation& actuation,
+                                                                const State& state);
 
 }  // namespace saltus

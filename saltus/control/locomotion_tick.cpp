@@ -36,7 +36,9 @@ struct Tick {
   const Model& model;
   const Locomotion& l;
   const State& state;
+  bool first;
   double* memory;
+  double* torque;  // of the joints
   LocomotionWork& w;
 
   double t = state.t;
@@ -123,7 +125,7 @@ struct Tick {
   }
 
   void begin() {
-    if (memory[at::next_tick] != 0) return;
+    if (!first) return;
     memory[at::yaw] = heading;
     Planar2(memory + at::path) = com.head<2>();
     for (int i = 0; i < leg_count; ++i) {
@@ -331,7 +333,7 @@ struct Tick {
 
   void torques() {
     const Mat& M = w.work.M;
-    double* tau = memory + at::torques;
+    double* tau = torque;
     bool bounded = false;
     int stands = 0;
     for (int i = 0; i < leg_count; ++i) {
@@ -354,7 +356,7 @@ struct Tick {
 
   // Limp, but for damping that its rate of ticks can bear.
   void give_up() {
-    double* tau = memory + at::torques;
+    double* tau = torque;
     for (int i = 0; i < leg_count; ++i)
       for (int c = 0; c < w.legs[i].joints; ++c, ++tau) {
         const int v = w.legs[i].velocity[c];
@@ -395,14 +397,15 @@ struct Tick {
 
 }  // namespace
 
-// Tick n is due at the first step at or after n/rate.
-void control(const Model& model, const Locomotion& l, const State& state, double* memory,
-             std::optional<LocomotionWork>& scratch) {
-  const double reached = state.t * l.rate + 1e-6;
-  if (memory[at::next_tick] != 0 && reached < memory[at::next_tick] - 1) return;
-  if (!scratch) scratch.emplace(model);
-  Tick{model, l, state, memory, *scratch}.run();
-  memory[at::next_tick] = std::floor(reached) + 2;
+void LocomotionController::tick(const ControlTick& tick,
+                                std::unique_ptr<ControllerScratch>& scratch) const {
+  auto* own = dynamic_cast<LocomotionWork*>(scratch.get());
+  if (!own) {
+    auto made = std::make_unique<LocomotionWork>(tick.model);
+    own = made.get();
+    scratch = std::move(made);
+  }
+  Tick{tick.model, settings_, tick.state, tick.first, tick.memory, tick.torque, *own}.run();
 }
 
 }  // namespace saltus

@@ -78,8 +78,49 @@ double leg_value(const LegGait& s, double t) {
   return s.knee ? -2 * b : std::atan2(-x, h) + b;
 }
 
+// The piece of a spline at a time and the place in it; false: before or after an open one.
+struct SplinePlace {
+  bool inside = true;
+  std::size_t k = 0;
+  double h = 0, a = 0, b = 0;  // length, shares of its two ends
+};
+double within(const Spline& s, double t) {  // a closed spline's own time
+  if (!s.closed) return t;
+  const double first = s.times.front(), period = s.times.back() - first;
+  const double x = first + (t - first) - period * std::floor((reached(t) - first) / period);
+  return std::max(x, first);
+}
+SplinePlace place_of(const Spline& s, double t) {
+  SplinePlace p;
+  const double x = within(s, t);
+  p.inside = s.closed || (x >= s.times.front() && x <= s.times.back());
+  p.k = std::min(interval(s.times, x), s.times.size() - 2);
+  p.h = s.times[p.k + 1] - s.times[p.k];
+  p.b = (x - s.times[p.k]) / p.h;
+  p.a = 1 - p.b;
+  return p;
+}
+double spline_value(const Spline& s, double t) {
+  const SplinePlace p = place_of(s, t);
+  if (!p.inside) return t < s.times.front() ? s.values.front() : s.values.back();
+  return p.a * s.values[p.k] + p.b * s.values[p.k + 1] +
+         p.h * p.h / 6 *
+             ((p.a * p.a * p.a - p.a) * s.bends[p.k] + (p.b * p.b * p.b - p.b) * s.bends[p.k + 1]);
+}
+double spline_rate(const Spline& s, double t) {
+  const SplinePlace p = place_of(s, t);
+  if (!p.inside) return 0;
+  return (s.values[p.k + 1] - s.values[p.k]) / p.h +
+         p.h / 6 * ((3 * p.b * p.b - 1) * s.bends[p.k + 1] - (3 * p.a * p.a - 1) * s.bends[p.k]);
+}
+double spline_acceleration(const Spline& s, double t) {
+  const SplinePlace p = place_of(s, t);
+  return p.inside ? p.a * s.bends[p.k] + p.b * s.bends[p.k + 1] : 0;
+}
+
 struct Value {
   double t;
+  double operator()(const Spline& s) const { return spline_value(s, t); }
   double operator()(const LegGait& s) const { return leg_value(s, t); }
   double operator()(const Constant& s) const { return s.value; }
   double operator()(const Sine& s) const {
@@ -110,6 +151,7 @@ struct Value {
 
 struct Rate {
   double t;
+  double operator()(const Spline& s) const { return spline_rate(s, t); }
   double operator()(const LegGait& s) const { return leg_angle(s, t).d; }
   double operator()(const Constant&) const { return 0; }
   double operator()(const Sine& s) const {
@@ -142,6 +184,7 @@ struct Rate {
 
 struct SecondRate {
   double t;
+  double operator()(const Spline& s) const { return spline_acceleration(s, t); }
   double operator()(const LegGait& s) const { return leg_angle(s, t).dd; }
   double operator()(const Constant&) const { return 0; }
   double operator()(const Sine& s) const {
@@ -198,6 +241,13 @@ struct NextBreak {
   }
   double operator()(const BangBang& s) const { return first_of(s.times); }
   double operator()(const Table& s) const { return first_of(s.times); }
+  double operator()(const Spline& s) const {  // a third derivative jumps at each of its times
+    if (!s.closed) return first_of(s.times);
+    const double x = within(s, t);
+    const auto it = std::upper_bound(s.times.begin(), s.times.end(), reached(x));
+    const double next = it == s.times.end() ? s.times.back() : *it;
+    return t + (next - x);
+  }
   double operator()(const Move& s) const {
     if (s.start > reached(t)) return s.start;
     return s.start + s.duration > reached(t) ? s.start + s.duration : never;
@@ -236,6 +286,11 @@ struct Undefined {
   }
   const char* operator()(const BangBang& s) const { return samples(s.times, s.values); }
   const char* operator()(const Table& s) const { return samples(s.times, s.values); }
+  const char* operator()(const Spline& s) const {
+    if (const char* bad = samples(s.times, s.values)) return bad;
+    if (s.times.size() < 2 || s.bends.size() != s.times.size()) return "times and values";
+    return std::adjacent_find(s.times.begin(), s.times.end()) == s.times.end() ? nullptr : "times";
+  }
   const char* operator()(const Move& s) const {
     if (!finite({s.from, s.to, s.start})) return "from, to and start";
     return finite({s.duration}) && s.duration > 0 ? nullptr : "duration";

@@ -34,6 +34,13 @@ struct Table {
 struct Move {
   double from = 0, to = 0, start = 0, duration = 1;
 };
+// A cubic spline through the values at the times, with two continuous derivatives. Closed: the last
+// value is the first, and it repeats for ever; else at rest at both ends and held beyond them.
+struct Spline {
+  std::vector<double> times, values;
+  bool closed = false;
+  std::vector<double> bends{};  // second derivatives at the times  <- make_spline
+};
 // Angle of a leg of two equal segments, hip flexion or knee, whose foot trots open loop below the
 // hip: with p = 2 pi frequency (t - start) + phase and a growing from 0 to 1 in `ramp`,
 //   x = -stroke a cos p,  h = height - lift a max(0, sin p),  b = acos(|(x, h)|/(2 segment)),
@@ -48,11 +55,16 @@ struct LegGait {
 };
 struct Sum;
 
-using Signal = std::variant<Constant, Sine, HalfSine, Square, BangBang, Table, Move, LegGait, Sum>;
+using Signal =
+    std::variant<Constant, Sine, HalfSine, Square, BangBang, Table, Move, Spline, LegGait, Sum>;
 
 struct Sum {
   std::vector<Signal> terms;
 };
+
+// At least two ascending times, of a closed spline at least four, its last value the first.
+[[nodiscard]] Spline make_spline(std::vector<double> times, std::vector<double> values,
+                                 bool closed);
 
 [[nodiscard]] double value(const Signal& signal, double t);
 [[nodiscard]] double rate(const Signal& signal, double t);          // right-hand derivative

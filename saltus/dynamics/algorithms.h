@@ -18,12 +18,4 @@ void crba(const Model& model, VecIn q, Workspace& work);
 void aba(const Model& model, VecIn tau, Workspace& work, VecRef a);
 void aba(const Model& model, VecIn q, VecIn v, VecIn tau, Workspace& work, VecRef a);
 
-// Tree-sparse factorisation work.L of M + diag(extra), prescribed velocities fixed.
-// Returns false when a pivot is not positive (the mass matrix is singular).
-[[nodiscard]] bool factor(const Model& model, VecIn extra_diagonal, Workspace& work);
-// x <- M'^-1 x in place by L; prescribed entries come out zero.
-void solve_mass(const Model& model, const Workspace& work, VecRef x);
-// y = M x, using the tree's sparsity.
-void multiply_mass(const Model& model, const Workspace& work, VecIn x, VecRef y);
-
 }  // namespace saltus

@@ -72,19 +72,6 @@ double coordinate_rate(const Model& model, const Workspace& w, VecIn v, Coordina
   return wrench.head<3>().dot(point_velocity(w, cut.child, p) - point_velocity(w, cut.parent, p));
 }
 
-double slot_gap(const Model& model, const Workspace& work, VecIn q,
-                const std::vector<std::int32_t>& turns, const BlockSlot& slot) {
-  if (slot.kind == BlockKind::gap_contact) {
-    const GapContact& c = model.gap_contacts[slot.index];
-    double gap = c.offset;
-    for (const GapTerm& t : c.terms) gap += t.gap * q[model.coordinates[t.coordinate].q_index];
-    return gap;
-  }
-  const JointDof& dof = model.coordinates[slot.index].dof;
-  const double x = coordinate_value(model, work, q, turns, CoordinateIndex(slot.index));
-  return slot.feature == 1 ? dof.upper - x : x - dof.lower;
-}
-
 CoordinateRow coordinate_row(const Model& model, const Workspace& w, CoordinateIndex index) {
   SALTUS_ASSERT(has(model, index));
   const Coordinate& c = model.coordinates[index];

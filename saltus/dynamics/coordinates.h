@@ -10,9 +10,6 @@ namespace saltus {
                                       const std::vector<std::int32_t>& turns, CoordinateIndex c);
 [[nodiscard]] double coordinate_rate(const Model& model, const Workspace& work, VecIn v,
                                      CoordinateIndex c);
-// How far the slot of a joint limit or of a gap contact is open [rad] or [m].
-[[nodiscard]] double slot_gap(const Model& model, const Workspace& work, VecIn q,
-                              const std::vector<std::int32_t>& turns, const BlockSlot& slot);
 // The row of a coordinate: one velocity of the tree, or a wrench (about the inertial origin) on the
 // child and its reverse on the parent.
 struct CoordinateRow {

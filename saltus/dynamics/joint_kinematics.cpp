@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/error.h"
 #include "saltus/dynamics/bend.h"
 #include "saltus/lie/so3.h"
 
@@ -91,6 +92,9 @@ void kinematics(const Bend& j, VecIn q, VecIn v, SE3& X, Columns6& S, Vec6& bias
   const Vec3 turning = b.curvature - angular.cross(b.slope);
   bias << v[0] * v[0] * (X.R.transpose() * turning), Vec3::Zero();
 }
+
+// Its columns are as many as its segment has coefficients: Workspace::rods.
+void kinematics(const RodPiece&, VecIn, VecIn, SE3&, Columns6&, Vec6&) { SALTUS_ASSERT(false); }
 
 }  // namespace
 

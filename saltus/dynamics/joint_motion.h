@@ -5,6 +5,7 @@
 
 #include "saltus/dynamics/bend.h"
 #include "saltus/dynamics/tree.h"
+#include "saltus/rods/reconstruction.h"
 
 namespace saltus {
 
@@ -118,7 +119,24 @@ inline void joint_motion(const Link& k, const Mat3& P, const double* q, const do
       m.curvature = P * b.curvature;
       break;
     }
+    case JointCase::rod: break;  // rod_station
   }
+}
+
+// The same of a rod's station, from the shape of its segment; v_rel and w_rel where its rates are
+// there.
+inline void rod_station(const Link& k, const Mat3& P, const RodShape& shape, Mat6X& S,
+                        JointMotion& m) {
+  const auto& pose = shape.pose[k.place];
+  m.R.noalias() = P * pose.R;
+  m.moved.noalias() = P * pose.r;
+  const Eigen::Index first = static_cast<Eigen::Index>(k.place) * k.nv;
+  for (int c = 0; c < k.nv; ++c) {
+    S.col(k.s0 + c).head<3>().noalias() = m.R * shape.S.col(first + c).head<3>();
+    S.col(k.s0 + c).tail<3>().noalias() = m.R * shape.S.col(first + c).tail<3>();
+  }
+  m.v_rel.noalias() = m.R * shape.twist[k.place].head<3>();
+  m.w_rel.noalias() = m.R * shape.twist[k.place].tail<3>();
 }
 
 }  // namespace saltus

@@ -25,6 +25,30 @@ inline void carry(const LinkMotion& p, const Vec3& v_rel, const Vec3& w_rel, Lin
   m.c_angular = p.w.cross(w_rel);
 }
 
+// What the velocities of a link with stations add while its base rests: of a bend's station
+// d2r/dq2 v^2; of a rod's the rate of its twist, in its own axes, turns with it.
+inline void add_own_acceleration(const Workspace& w, const Link& k, int i, const double* v,
+                                 LinkMotion& m) {
+  if (k.rod < 0) {
+    m.c_linear += (v[k.v0] * v[k.v0]) * w.curvature[i];
+    return;
+  }
+  const Vec6 &V = w.rods[k.rod].twist[k.place], &rate = w.rods[k.rod].bias[k.place];
+  m.c_linear += m.R * (rate.head<3>() + V.tail<3>().cross(V.head<3>()));
+  m.c_angular += m.R * rate.tail<3>();
+}
+
+// The whole segment with its first station.
+template <Detail detail>
+void shape_segment(const Link& k, const double* q, const double* v, Workspace& w) {
+  const RodSegment& segment = *w.tree.rods[k.rod];
+  RodShape& shape = w.rods[k.rod];
+  reconstruct<double>(segment, Eigen::Map<const Vec>(q + k.q0, k.nv), shape);
+  columns<double>(segment, shape);
+  if constexpr (detail != Detail::poses)
+    rates<double>(segment, Eigen::Map<const Vec>(v + k.v0, k.nv), shape);
+}
+
 // From the root outwards, in inertial axes.
 template <Detail detail>
 void move_all(const Model& model, const double* q, const double* v, Workspace& w) {
@@ -34,7 +58,10 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
     const LinkMotion& p = w.motion[k.parent];
     LinkMotion& m = w.motion[i];
     JointMotion j;
-    if (k.placement_turned)
+    if (k.rod >= 0) {
+      if (k.station == 0) shape_segment<detail>(k, q, v, w);
+      rod_station(k, p.R * k.placement, w.rods[k.rod], w.S_I, j);
+    } else if (k.placement_turned)
       joint_motion(k, p.R * k.placement, q + k.q0, v + k.v0, w.S_I, j);
     else
       joint_motion(k, p.R, q + k.q0, v + k.v0, w.S_I, j);
@@ -48,7 +75,7 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
     carry(p, j.v_rel, j.w_rel, m);
     if (k.mixed) {
       w.curvature[i] = j.curvature;
-      m.c_linear += (v[k.v0] * v[k.v0]) * j.curvature;
+      add_own_acceleration(w, k, i, v, m);
     }
     if constexpr (detail == Detail::all) {
       SE3& X = w.X[i - 1];
@@ -63,6 +90,10 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
         for (int c = k.s0; c < k.s0 + k.nv; ++c) {
           const Vec3 angular = m.R.transpose() * w.S_I.col(c).tail<3>();
           w.S.col(c) << m.R.transpose() * w.S_I.col(c).head<3>() - angular.cross(k.point), angular;
+        }
+        if (k.rod >= 0) {
+          w.bias[i - 1] = w.rods[k.rod].bias[k.place];
+          continue;
         }
         w.bias[i - 1].head<3>() = m.R.transpose() * j.v_rel.cross(j.w_rel);
         if (k.mixed)
@@ -92,12 +123,14 @@ void renew_velocities(const Model& model, VecIn v, Workspace& w) {
   const int n = model.body_count();
   for (int i = 1; i <= n; ++i) {
     const Link& k = w.tree.links[i];
+    if (k.rod >= 0 && k.station == 0)
+      rates<double>(*w.tree.rods[k.rod], v.segment(k.v0, k.nv), w.rods[k.rod]);
     Vec3 v_rel = Vec3::Zero(), w_rel = Vec3::Zero();
     for (int c = 0; c < (k.mixed ? k.nv : k.linear); ++c)
       v_rel += v[k.v0 + c] * w.S_I.col(k.s0 + c).head<3>();
     for (int c = k.linear; c < k.nv; ++c) w_rel += v[k.v0 + c] * w.S_I.col(k.s0 + c).tail<3>();
     carry(w.motion[k.parent], v_rel, w_rel, w.motion[i]);
-    if (k.mixed) w.motion[i].c_linear += (v[k.v0] * v[k.v0]) * w.curvature[i];
+    if (k.mixed) add_own_acceleration(w, k, i, v.data(), w.motion[i]);
   }
 }
 
@@ -216,9 +249,19 @@ void set_posture(const Model& model, const Posture& posture, State& state) {
     SE3 X_J;
     Vec6 bias;
     const Vec &q = posture.q[i - b.station], &v = posture.v[i - b.station];
-    joint_kinematics(joint, q, v, X_J, S, bias);
+    Vec6 V_J;
+    if (const auto* rod = std::get_if<RodPiece>(&joint)) {
+      RodShape shape;
+      shape.resize(*rod->segment);
+      reconstruct<double>(*rod->segment, q, shape);
+      rates<double>(*rod->segment, v, shape);
+      X_J = generic::pose_of(shape.pose[rod->station]);
+      V_J = shape.twist[rod->station];
+    } else {
+      joint_kinematics(joint, q, v, X_J, S, bias);
+      V_J = S.leftCols(nv_of(joint)) * v;
+    }
     const SE3 X_pb = placement * X_J * in_body.inverse();
-    const Vec6 V_J = S.leftCols(nv_of(joint)) * v;
     X[i] = parent.valid() ? X[parent] * X_pb : X_pb;
     V[i] = twist_to_parent(in_body, V_J);
     if (parent.valid()) V[i] += twist_to_body(X_pb, V[parent]);

@@ -33,12 +33,13 @@ Mat6 turned(const Mat3& R, const Mat6& I) {
 
 }  // namespace
 
-void load_mass(const Model& model, const Workspace& w, VecIn extra, Forest& forest) {
+void load_mass(const Model& model, const Workspace& w, VecIn extra, Forest& forest,
+               const Mat6* gain) {
   for (int i = 0; i < model.body_count(); ++i) {
     const Body& b = model.bodies[i];
     const Mat3& R = w.X[i].R;
     const Vec3 shift = b.parent.valid() ? Vec3(w.X[i].r - w.X[b.parent].r) : Vec3::Zero();
-    forest.set_node(i, shift, turned(R, b.inertia));
+    forest.set_node(i, shift, turned(R, gain ? Mat6(b.inertia + gain[i]) : b.inertia));
     for (int c = 0; c < b.nv; ++c) {
       const int k = b.v0 + c;
       const auto S = w.S.col(b.s0 + c);

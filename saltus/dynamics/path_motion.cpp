@@ -92,6 +92,7 @@ SALTUS_VECTORIZED void PathTree::place(const double* q) {
         break;
       case JointCase::fixed:  // no link of its own
       case JointCase::bend:   // not held
+      case JointCase::rod:    // not held
         break;
     }
     x.R = k.body_turned ? R * k.body : R;

@@ -16,8 +16,9 @@ namespace saltus {
          work.S.cols() == model.ns;
 }
 [[nodiscard]] inline bool fits(const Model& model, const State& state) {
-  return fits(model, state.q, state.v) && state.Lambda.size() == model.lambda_rows &&
-         state.mode.size() == model.slots.size() && state.turns.size() == model.coordinates.size();
+  return fits(model, state.q, state.v) && state.increment.size() == model.nv &&
+         state.Lambda.size() == model.lambda_rows && state.mode.size() == model.slots.size() &&
+         state.turns.size() == model.coordinates.size();
 }
 
 [[nodiscard]] inline bool has(const Model& model, BodyIndex body) {  // the world, too

@@ -47,6 +47,11 @@ struct CaseOf {
     k.axis = j.axis;
     k.length = j.length, k.at = j.at;
   }
+  void operator()(const RodPiece& j) const {
+    k.joint = JointCase::rod;
+    k.mixed = true;
+    k.place = j.station;
+  }
 };
 
 }  // namespace
@@ -60,6 +65,10 @@ Tree::Tree(const Model& model) : links(model.bodies.size() + 1) {
     k.s0 = b.s0, k.station = b.station, k.stations = b.stations;
     if (k.stations > 1 && k.station == 0) elements.push_back(i + 1);
     std::visit(CaseOf{k}, b.joint);
+    if (const auto* rod = std::get_if<RodPiece>(&b.joint)) {
+      if (b.station == 0) rods.push_back(rod->segment);
+      k.rod = static_cast<int>(rods.size()) - 1;
+    }
     k.point = b.in_body.r;
     k.offset = b.placement.r - links[k.parent].point;
     k.placement = b.placement.R;

@@ -22,7 +22,8 @@ enum class JointCase : unsigned char {
   spherical,
   floating,
   carrier,
-  bend
+  bend,
+  rod
 };
 
 struct Link {
@@ -45,6 +46,7 @@ struct Link {
   Vec3 axis = Vec3::Zero();    // of a one-column joint, joint frame
   Vec3 point = Vec3::Zero();   // of the joint in the body [m]
   double length = 0, at = 0;   // of a bend, and the arc length of its station [m]
+  int rod = -1, place = 0;     // of a rod: its segment in Tree::rods, and which station of that
   Mat3 placement = Mat3::Identity();  // of the joint's frame in the parent
   Mat3 body = Mat3::Identity();       // of the body in the joint's moved frame
 };
@@ -60,7 +62,8 @@ struct Tree {
   std::vector<Branch> order;
   std::vector<int> velocity;
   std::vector<int> elements;  // first links of elements with several stations
-  std::vector<Mat6> added;    // what a body's inertia has beyond the rigid part, at its origin
+  std::vector<std::shared_ptr<const RodSegment>> rods;
+  std::vector<Mat6> added;  // what a body's inertia has beyond the rigid part, at its origin
 
   explicit Tree(const Model& model);
 

@@ -15,6 +15,8 @@ Workspace::Workspace(const Model& model) : tree(model) {
   articulated.resize(n + 1);
   D.assign(n + 1, Mat6::Zero());
   curvature.assign(n + 1, Vec3::Zero());
+  rods.resize(tree.rods.size());
+  for (std::size_t i = 0; i < rods.size(); ++i) rods[i].resize(*tree.rods[i]);
   for (auto* x : {&S, &S_I, &S0, &U}) x->setZero(6, model.ns);
   B.setZero(6, tree.elements.empty() ? 0 : model.nv);
   for (const int first : tree.elements)
@@ -24,6 +26,7 @@ Workspace::Workspace(const Model& model) : tree(model) {
   // Most joints' columns are constant in the body's frame; forward_kinematics writes the others.
   const State zero = make_state(model);
   for (const Body& b : model.bodies) {
+    if (std::holds_alternative<RodPiece>(b.joint)) continue;
     SE3 pose;
     Columns6 own = Columns6::Zero();
     Vec6 none;

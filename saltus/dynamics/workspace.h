@@ -6,6 +6,7 @@
 #include "saltus/dynamics/tree.h"
 #include "saltus/model/model.h"
 #include "saltus/model/state.h"
+#include "saltus/rods/reconstruction.h"
 
 namespace saltus {
 
@@ -19,13 +20,12 @@ struct Workspace {
   // <- forward_kinematics, or move_links alone
   std::vector<LinkMotion> motion;  // inertial axes, at the joints' points; the world first
   Mat6X S_I;                       // 6 x ns: joint columns there
-  std::vector<Vec3> curvature;     // d2r/dq2 of links whose columns turn against their base
+  std::vector<Vec3> curvature;     // d2r/dq2 of bends, whose columns turn against their base
+  std::vector<RodShape> rods;      // of the segments of rods, from their bases; their rates too
   // <- world_columns
   Mat6X S0;  // 6 x ns: joint columns as twists of the inertial frame at its origin
   // <- crba (nv x nv from its first call on; empty before)
   Mat M;  // mass matrix, armature included [kg, kg m, kg m^2]
-  // <- factor (as M)
-  Mat L;  // M' = L^T L, tree-sparse; M' = M with prescribed rows made trivial
   // <- bias_force / rnea
   Vec tau_bias;  // C(q, v) v - gravity - external: M a + tau_bias = tau
   // Input: wrenches on bodies from outside, body frame at its origin [N, N m]

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -20,9 +22,9 @@ namespace saltus {
 
 namespace {
 
-constexpr int max_vertices = 4096;    // keys of edge pairs stay within an int
-constexpr double thinnest = 1e-9;     // thickness over size below which points are in one plane
-constexpr double same_point = 1e-12;  // over size
+constexpr int max_vertices = 4096;   // keys of edge pairs stay within an int
+constexpr double thinnest = 1e-9;    // thickness over size below which points are in one plane
+constexpr double same_point = 1e-9;  // distance over size below which points are one
 
 // Farthest point by a measure, and that measure.
 template <class Measure>
@@ -36,29 +38,75 @@ std::pair<std::size_t, double> farthest(const std::vector<Vec3>& points, const M
   return {best, most};
 }
 
-void check_points(const std::vector<Vec3>& points) {
+// The points, nearly equal ones as the first of them: a robot's mesh has corners that were one and
+// differ by what a file format or a rotation left of it.
+class Merged {
+ public:
+  Merged(const Vec3& origin, double distance)
+      : origin_(origin), distance_(distance), cell_(coarse * distance) {}
+
+  void add(const Vec3& point) {
+    const Vec3 p = point - origin_;
+    if (distance_ > 0 && is_known(p)) return;
+    points.push_back(point);
+    if (distance_ > 0) cells_[cell_of(p)].push_back(p);
+  }
+  std::vector<Vec3> points;
+
+ private:
+  using Cell = std::array<std::int64_t, 3>;
+  static constexpr double coarse = 1000;  // so that a ball around a point is mostly in one cell
+
+  [[nodiscard]] Cell cell_of(const Vec3& p) const {
+    Cell c{};
+    for (int i = 0; i < 3; ++i) c[i] = std::llround(std::floor(p[i] / cell_));
+    return c;
+  }
+  [[nodiscard]] bool is_known(const Vec3& p) const {
+    const Cell low = cell_of(p - Vec3::Constant(distance_)),
+               high = cell_of(p + Vec3::Constant(distance_));
+    Cell c{};
+    for (c[0] = low[0]; c[0] <= high[0]; ++c[0])
+      for (c[1] = low[1]; c[1] <= high[1]; ++c[1])
+        for (c[2] = low[2]; c[2] <= high[2]; ++c[2]) {
+          const auto found = cells_.find(c);
+          if (found == cells_.end()) continue;
+          for (const Vec3& q : found->second)
+            if ((q - p).norm() <= distance_) return true;
+        }
+    return false;
+  }
+
+  Vec3 origin_;
+  double distance_, cell_;
+  std::map<Cell, std::vector<Vec3>> cells_;  // points about the origin
+};
+
+std::vector<Vec3> distinct(const std::vector<Vec3>& points, double share) {
   if (points.size() < 4)
     throw InputError(fmt::format("expected at least 4 points of a hull, got {}", points.size()));
   for (std::size_t i = 0; i < points.size(); ++i)
     if (!points[i].allFinite()) throw InputError(fmt::format("point {} is not finite", i));
   const Vec3 p = points[0];
+  const double size = farthest(points, [&](const Vec3& q) { return (q - p).stableNorm(); }).second;
+  if (!std::isfinite(size)) throw InputError("the points are too far apart");
+  Merged merged(p, share * size);
+  for (const Vec3& q : points) merged.add(q);
+  if (merged.points.size() < 4)
+    throw InputError(
+        fmt::format("expected at least 4 distinct points of a hull, got {}", merged.points.size()));
+  return std::move(merged.points);
+}
+
+void check_thickness(const std::vector<Vec3>& points) {
+  const Vec3 p = points[0];
   const auto [i, length] = farthest(points, [&](const Vec3& q) { return (q - p).norm(); });
-  std::vector<std::size_t> order(points.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::lexicographical_compare(points[a].begin(), points[a].end(), points[b].begin(),
-                                        points[b].end());
-  });
-  for (std::size_t k = 1; k < order.size(); ++k)
-    if ((points[order[k]] - points[order[k - 1]]).norm() <= same_point * length)
-      throw InputError(fmt::format("points {} and {} are the same",
-                                   std::min(order[k - 1], order[k]),
-                                   std::max(order[k - 1], order[k])));
   const Vec3 u = (points[i] - p) / length;
   const auto [j, width] = farthest(points, [&](const Vec3& q) { return u.cross(q - p).norm(); });
   if (width <= thinnest * length) throw InputError("the points lie on one line");
   const Vec3 n = u.cross(points[j] - p).normalized();
-  const auto [k, height] = farthest(points, [&](const Vec3& q) { return std::abs(n.dot(q - p)); });
+  const double height =
+      farthest(points, [&](const Vec3& q) { return std::abs(n.dot(q - p)); }).second;
   if (height <= thinnest * length) throw InputError("the points lie in one plane");
 }
 
@@ -193,21 +241,49 @@ void connect(Hull& hull) {
   }
 }
 
-ConvexHull convex_hull(const std::vector<Vec3>& points) {
-  check_points(points);
+namespace {
+
+std::shared_ptr<Hull> hull_of_distinct(const std::vector<Vec3>& corners) {
+  check_thickness(corners);
   std::vector<double> coordinates;  // about the first point: qhull rounds relative to their size
-  for (const Vec3& p : points)
-    for (int i = 0; i < 3; ++i) coordinates.push_back(p[i] - points[0][i]);
+  for (const Vec3& p : corners)
+    for (int i = 0; i < 3; ++i) coordinates.push_back(p[i] - corners[0][i]);
   Qhull qhull(coordinates);
   if (qhull.failed()) throw InputError("qhull finds no hull of these points");
   auto hull = std::make_shared<Hull>();
-  add_faces(points, qhull.loops(), *hull);
-  if (hull->vertices.size() > max_vertices)
-    throw InputError(fmt::format("expected a hull of at most {} vertices, got {}", max_vertices,
-                                 hull->vertices.size()));
+  add_faces(corners, qhull.loops(), *hull);
+  return hull;
+}
+
+ConvexHull finished(std::shared_ptr<Hull> hull) {
   connect(*hull);
   add_mass_properties(*hull);
   return {std::move(hull)};
+}
+
+}  // namespace
+
+ConvexHull convex_hull(const std::vector<Vec3>& points) {
+  std::shared_ptr<Hull> hull = hull_of_distinct(distinct(points, same_point));
+  if (hull->vertices.size() > max_vertices)
+    throw InputError(fmt::format("expected a hull of at most {} vertices, got {}", max_vertices,
+                                 hull->vertices.size()));
+  return finished(std::move(hull));
+}
+
+CoarseHull coarse_hull(const std::vector<Vec3>& points) {
+  CoarseHull result;
+  std::vector<Vec3> corners = distinct(points, same_point);
+  std::shared_ptr<Hull> hull = hull_of_distinct(corners);
+  result.vertices = hull->vertices.size();
+  for (double share = 1e-4; hull->vertices.size() > max_vertices; share *= 2) {
+    corners = distinct(hull->vertices, share);
+    result.merged =
+        share * farthest(points, [&](const Vec3& q) { return (q - points[0]).norm(); }).second;
+    hull = hull_of_distinct(corners);
+  }
+  result.hull = finished(std::move(hull));
+  return result;
 }
 
 RigidInertia solid_hull(double mass, const Hull& hull) {

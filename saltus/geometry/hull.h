@@ -33,9 +33,19 @@ struct Hull {
   [[nodiscard]] std::vector<int> triangles() const;
 };
 
-// The hull of points; those inside, doubled or within faces and edges are dropped. Throws
-// InputError when the points are fewer than four, not finite, or (nearly) in one plane.
+// The hull of points; those inside, doubled (nearer to another than 1e-9 of their size) or within
+// faces and edges are dropped. Throws InputError when the points are fewer than four, not finite,
+// or (nearly) in one plane.
 [[nodiscard]] ConvexHull convex_hull(const std::vector<Vec3>& points);
+
+// The same of points whose hull has more corners than a shape may have: those nearer than `merged`
+// to another are left out, as few as suffice.
+struct CoarseHull {
+  ConvexHull hull;
+  std::size_t vertices = 0;  // of the hull of all points
+  double merged = 0;         // [m]; 0: none
+};
+[[nodiscard]] CoarseHull coarse_hull(const std::vector<Vec3>& points);
 
 // Fills edges and loop_edge from faces and their loops.
 void connect(Hull& hull);

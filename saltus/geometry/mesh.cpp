@@ -53,13 +53,29 @@ RigidInertia solid_mesh(double mass, const TriangleMesh& mesh) {
   return {mass, v.centroid, C.trace() * Mat3::Identity() - C};
 }
 
-ConvexHull hull_of(const TriangleMesh& mesh, const Vec3& scale) {
+namespace {
+
+std::shared_ptr<TriangleMesh> scaled(const TriangleMesh& mesh, const Vec3& scale) {
   auto drawn = std::make_shared<TriangleMesh>(mesh);
   for (Vec3& v : drawn->vertices) v = v.cwiseProduct(scale);
   if (scale.prod() < 0)  // a mirror turns the triangles over
     for (auto& t : drawn->triangles) std::swap(t[1], t[2]);
+  return drawn;
+}
+
+}  // namespace
+
+ConvexHull hull_of(const TriangleMesh& mesh, const Vec3& scale) {
+  auto drawn = scaled(mesh, scale);
   ConvexHull result = convex_hull(drawn->vertices);
   result.drawn = std::move(drawn);
+  return result;
+}
+
+CoarseHull coarse_hull_of(const TriangleMesh& mesh, const Vec3& scale) {
+  auto drawn = scaled(mesh, scale);
+  CoarseHull result = coarse_hull(drawn->vertices);
+  result.hull.drawn = std::move(drawn);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "saltus/geometry/hull.h"
 #include "saltus/geometry/shapes.h"
 #include "saltus/lie/inertia.h"
 
@@ -26,5 +27,7 @@ struct MeshVolume {
 
 // The convex hull of a mesh, scaled along the axes, that is drawn as the mesh.
 [[nodiscard]] ConvexHull hull_of(const TriangleMesh& mesh, const Vec3& scale = Vec3::Ones());
+// The same, coarser where the mesh is too fine for a shape.
+[[nodiscard]] CoarseHull coarse_hull_of(const TriangleMesh& mesh, const Vec3& scale = Vec3::Ones());
 
 }  // namespace saltus

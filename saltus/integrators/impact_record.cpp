@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 
 namespace saltus {
@@ -20,7 +21,11 @@ void ImpactRecord::clear() {
 
 double energy_gained(const ImpactRecord& r) {
   const double claim = std::min(r.bound, 1.0);
-  const double missed = r.kinetic_before + r.by_law() - claim * r.kinetic_before;
+  // A share of the energy before is promised of what is left: in a step also after what other
+  // forces took from it.
+  const double by_law = r.kinetic_before + r.by_law();
+  const double after = claim < 1 ? std::min(by_law, r.kinetic_after) : by_law;
+  const double missed = after - claim * r.kinetic_before;
   const double rounding = gain_rounding * std::max(r.kinetic_before, r.kinetic_after) + r.slack;
   return missed > rounding ? missed : 0;
 }
@@ -33,20 +38,16 @@ std::string_view name_of(ImpactPath path) {
 
 namespace {
 
-enum class Account { contact, limit, joint, drive, none };
-
-// Whose work a block's is. Finite forces give no impulse: in a step they are among the others.
-Account account_of(const Model& m, const BlockSource& s) {
-  if (s.slot < 0) return Account::contact;
-  const BlockSlot& slot = m.slots[s.slot];
-  switch (slot.kind) {
-    case BlockKind::scale: return Account::contact;
-    case BlockKind::joint_limit: return Account::limit;
-    case BlockKind::cut_translation:
-    case BlockKind::cut_rotation:
-    case BlockKind::edge: return Account::joint;
-    case BlockKind::coordinate:  // else an armature: inertia, and no joint
-      return m.coordinates[slot.index].dof.prescribed ? Account::drive : Account::none;
+// Whose work a block's is. Finite forces give no impulse: in a step they are among the others. So,
+// for now, are gap contacts.
+Account impact_account(const Model& m, const BlockSource& s) {
+  switch (const Account account = account_of(m, s)) {
+    case Account::contact: return s.gap ? Account::none : account;
+    case Account::one_way: return Account::contact;
+    case Account::cut: return Account::joint;
+    case Account::limit:
+    case Account::joint:
+    case Account::drive: return account;
     default: return Account::none;
   }
 }
@@ -58,7 +59,7 @@ void add_block(const Model& model, const Assembly& rows, int block, const Place&
                ImpactRecord& record) {
   const Block& k = rows.blocks[block];
   const BlockSource& source = rows.source[block];
-  const Account account = account_of(model, source);
+  const Account account = impact_account(model, source);
   const auto Lambda = rows.Lambda.segment(k.row, k.rows);
   if (account == Account::none || Lambda.isZero(0)) return;
   ContactImpact part;

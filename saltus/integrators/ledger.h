@@ -8,11 +8,11 @@ namespace saltus {
 // Energies at the end of a step [J] and the work done on the system in it [J]. The sum of all work
 // terms, correction and integrator error included, is the change of kinetic + potential energy.
 struct EnergyTerms {
-  double kinetic = 0, potential = 0;  // potential: gravity and springs
+  double kinetic = 0, potential = 0;  // potential: gravity, buoyancy, springs
   double motors = 0;                  // work of motors
   double prescribed = 0;              // work of prescribed coordinates' drives
   double muscles = 0;                 // work of changing the natural lengths of springs
-  double external = 0;                // user forces and wrenches
+  double external = 0;                // user forces and wrenches; currents
   double dampers = 0;                 // and drags
   // These three gain nothing in a step of time stepping, together: LawWork.
   double contacts = 0;    // normal impulses, impacts included; scales that hold
@@ -25,6 +25,8 @@ struct EnergyTerms {
 
   void add_work(const EnergyTerms& step);  // sums the work terms, takes over the energies
   [[nodiscard]] double total() const { return kinetic + potential; }
+  // What forces took and gave, each by its size [J].
+  [[nodiscard]] double turned_over() const;
   [[nodiscard]] double work_without_integrator() const {
     return motors + prescribed + muscles + external + dampers + contacts + friction + joints +
            correction;
@@ -56,7 +58,7 @@ void enter(const ImpactRecord& impact, EnergyTerms& energy);
 [[nodiscard]] double potential_energy(const Model& model, VecIn q,
                                       const std::vector<std::int32_t>& turns,
                                       const Workspace& work);
-// With the springs between points at their natural lengths of time t.
+// With cables that stretch, and the springs between points at their natural lengths of time t.
 [[nodiscard]] double potential_energy(const Model& model, const Actuation& actuation,
                                       const State& state, const Workspace& work);
 

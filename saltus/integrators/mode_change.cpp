@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
+#include "saltus/contact/rows/families.h"
+
 namespace saltus {
 
 std::string_view name_of(Cause cause) {
-  constexpr std::string_view names[] = {"start", "drive", "gap",     "force",
-                                        "stick", "slip",  "feature", "accumulation"};
+  constexpr std::string_view names[] = {"start", "drive",   "gap",          "force", "stick",
+                                        "slip",  "feature", "accumulation", "jam"};
   return names[static_cast<int>(cause)];
 }
 
@@ -33,15 +35,10 @@ bool ModeMember::operator==(const ModeMember& o) const {
   return tied(place) == tied(o.place) && status == o.status;
 }
 
-bool has_mode(BlockKind kind) {
-  return kind == BlockKind::joint_friction || kind == BlockKind::joint_limit ||
-         kind == BlockKind::support || kind == BlockKind::scale || kind == BlockKind::gap_contact;
-}
-
 std::vector<ModeMember> members_of(const Model& model, const State& state) {
   std::vector<ModeMember> list;
   for (int k = 0; k < static_cast<int>(model.slots.size()); ++k)
-    if (has_mode(model.slots[k].kind) && state.mode[k] != 0)
+    if (has_mode(model.slots[k]) && state.mode[k] != 0)
       list.push_back({{k, -1, -1, 0}, status_of_bits(state.mode[k])});
   for (const ContactImpulse& c : state.contacts)
     list.push_back({{-1, c.key.a, c.key.b, c.key.feature}, status_of_bits(c.mode)});

@@ -19,7 +19,9 @@ enum class Cause : unsigned char {
   slip,          // a slip velocity vanishes
   feature,       // a contact moves to another part of its shapes
   accumulation,  // impacts follow each other ever faster: passed
+  jam,           // forces contradict: an impact without collision (Painleve)
 };
+inline constexpr Cause last_cause = Cause::jam;
 [[nodiscard]] std::string_view name_of(Cause cause);
 
 struct EventCause {
@@ -46,8 +48,6 @@ struct ModeChange {
   ImpactRecord record;  // of an impact
 };
 
-// Whether a slot of this kind has a mode; joints, edges and springs always hold.
-[[nodiscard]] bool has_mode(BlockKind kind);
 // What holds or slips after a step, by the modes that its state keeps.
 [[nodiscard]] std::vector<ModeMember> members_of(const Model& model, const State& state);
 

@@ -1,42 +1,28 @@
 #include "saltus/integrators/rk4_projection.h"
 
-#include <fmt/format.h>
-
-#include "saltus/base/error.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/preconditions.h"
+#include "saltus/integrators/integrator.h"
 
 namespace saltus {
 
-Rk4Projection::Rk4Projection(const Model& model, const Actuation& actuation)
+Rk4Integrator::Rk4Integrator(const Model& model, const Actuation& actuation)
     : model_(model),
       actuation_(actuation),
       dynamics_(model, actuation),
       work_(model),
       mode_(static_elements(model)) {
-  const auto refuse = [](const std::string& what) {
-    throw InputError("integrator.type",
-                     fmt::format("rk4-projection expects joints with dry friction and nothing else "
-                                 "that is set-valued, got {}",
-                                 what));
-  };
-  if (!model.contact_laws.empty()) refuse("contacts");
-  for (const Element& e : mode_.elements)
-    if (model.slots[e.slot].kind != BlockKind::joint_friction) refuse(model.name_of(e.place()));
+  check_supported(Rk4Projection{}, model, actuation, "");
   for (Vec* x : {&y_, &dy_, &sum_}) x->setZero(2 * model.nv + powers);
 }
 
-void Rk4Projection::place_prescribed(double t, VecRef q, VecRef v) const {
-  for (const Prescribed& p : actuation_.prescribed) {
-    const Coordinate& c = model_.coordinates[p.coordinate];
-    if (c.q_index < 0) continue;
-    q[c.q_index] = value(p.r, t);
-    v[c.v_index] = saltus::rate(p.r, t);
-  }
+void Rk4Integrator::place_prescribed(double t, VecRef q, VecRef v) const {
+  saltus::place_prescribed(model_, actuation_, t, q);
+  prescribe_rates(model_, actuation_, t, v);
 }
 
-void Rk4Projection::read_modes(const State& s) {
+void Rk4Integrator::read_modes(const State& s) {
   for (std::size_t i = 0; i < mode_.elements.size(); ++i) {
     FrictionSet& set = mode_.elements[i].set[0];
     const auto mode = static_cast<Mode>(s.mode[mode_.elements[i].slot]);
@@ -46,7 +32,7 @@ void Rk4Projection::read_modes(const State& s) {
   }
 }
 
-void Rk4Projection::project(double dt) {
+void Rk4Integrator::project(double dt) {
   for (std::size_t i = 0; i < mode_.elements.size(); ++i) {
     FrictionSet& set = mode_.elements[i].set[0];
     const int row = now_.row[i];
@@ -62,7 +48,7 @@ void Rk4Projection::project(double dt) {
 
 // y = (x, v, work): exponential coordinates about the start of the step, velocities, integrals of
 // powers.
-bool Rk4Projection::rate(double t, const State& from, const Vec& y, Vec& dy) {
+bool Rk4Integrator::rate(double t, const State& from, const Vec& y, Vec& dy) {
   const int nv = model_.nv;
   q_ = from.q;
   advance(model_, q_, y.head(nv), 1.0);
@@ -75,12 +61,12 @@ bool Rk4Projection::rate(double t, const State& from, const Vec& y, Vec& dy) {
   return dy.allFinite();
 }
 
-double Rk4Projection::mechanical_energy(State& s) {
+double Rk4Integrator::mechanical_energy(State& s) {
   forward_kinematics(model_, s.q, s.v, work_);
   return kinetic_energy(model_, s.v, work_) + potential_energy(model_, actuation_, s, work_);
 }
 
-void Rk4Projection::store(double dt, State& s) const {
+void Rk4Integrator::store(double dt, State& s) const {
   s.Lambda.setZero();
   for (std::size_t i = 0; i < mode_.elements.size(); ++i) {
     const Element& e = mode_.elements[i];
@@ -89,7 +75,7 @@ void Rk4Projection::store(double dt, State& s) const {
   }
 }
 
-bool Rk4Projection::step(State& s, double dt, EnergyTerms& energy) {
+bool Rk4Integrator::step(State& s, double dt, EnergyTerms& energy) {
   SALTUS_ASSERT(fits(model_, s) && dt > 0);
   const int nv = model_.nv;
   State start = s;

@@ -19,12 +19,16 @@
 
 namespace saltus {
 
-class Rk4Projection {
- public:
+struct Rk4Projection {
   static constexpr std::string_view name = "rk4-projection";
+  double dt = 1e-3;  // [s]
+};
 
-  // Throws InputError, naming what it is, where the model has other set-valued elements.
-  Rk4Projection(const Model& model, const Actuation& actuation);
+class Rk4Integrator {
+ public:
+  // Throws InputError (check_supported of integrator.h), naming what it is, where the model has
+  // other set-valued elements.
+  Rk4Integrator(const Model& model, const Actuation& actuation);
 
   // One step of length dt; false where there is no motion: the state is then as it was. The state's
   // modes tell what is held, so that a copy of it is a restart.

@@ -50,6 +50,19 @@ Mat3 dexp_so3(const Vec3& w) {
   return Mat3::Identity() - k.b * W + k.c * W * W;
 }
 
+Vec3 dexp_bias_so3(const Vec3& w, const Vec3& d) {
+  // dexp(w) = 1 - b W + c W^2; (dW) w' = w' x w' = 0.
+  const double t = w.norm(), s = t * t;
+  const RotationCoefficients k = rotation_coefficients(t);
+  // (db/dt)/t and (dc/dt)/t; below a tenth their series, as the differences cancel there.
+  const double db =
+      t > 0.1 ? (k.a - 2 * k.b) / s : -1.0 / 12 + s / 180 - s * s / 6720 + s * s * s / 453600;
+  const double dc =
+      t > 0.1 ? (k.b - 3 * k.c) / s : -1.0 / 60 + s / 1260 - s * s / 60480 + s * s * s / 4989600;
+  const double speed = w.dot(d);
+  return -db * speed * w.cross(d) + dc * speed * w.cross(w.cross(d)) + k.c * d.cross(w.cross(d));
+}
+
 Mat3 dexp_inv_so3(const Vec3& w) {
   const double t = w.norm();
   const Mat3 W = hat(w);

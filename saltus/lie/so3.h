@@ -14,6 +14,8 @@ namespace saltus {
 [[nodiscard]] Vec3 log_so3(const Mat3& R);  // |w| <= pi
 [[nodiscard]] Mat3 dexp_so3(const Vec3& w);
 [[nodiscard]] Mat3 dexp_inv_so3(const Vec3& w);
+// (d/dt dexp(w)) wdot: the body's angular acceleration is dexp(w) wddot + this.
+[[nodiscard]] Vec3 dexp_bias_so3(const Vec3& w, const Vec3& wdot);
 [[nodiscard]] Quat exp_quat(const Vec3& w);  // the unit quaternion of exp_so3(w)
 
 // (1 - cos t)/t^2 and (t - sin t)/t^3, series near zero.

@@ -42,10 +42,13 @@ ModelBuilder& ModelBuilder::body(const std::string& name, const RigidInertia& in
   const std::string path = fmt::format("bodies[{}]", bodies_.size());
   require(!name.empty() && name != "world", path + ".name", "expected a name other than 'world'");
   require(!body_of_.contains(name), path + ".name", fmt::format("the name '{}' is taken", name));
-  require(!std::holds_alternative<Bend>(joint.kind), path + ".joint.type",
-          "a bend is an element with stations: ModelBuilder::bend, `bends` of a scene");
+  require(!is_element(joint.kind), path + ".joint.type",
+          "bends and rods are elements with stations: ModelBuilder::bend and rod, `bends` and "
+          "`rods` of a scene");
   check_inertia(inertia, std::holds_alternative<Fixed>(joint.kind), path);
   check_dofs(joint, path + ".joint");
+  require(!joint.driven || std::holds_alternative<Spherical>(joint.kind), path + ".joint",
+          "only a spherical joint follows a rotation vector");
   check_frame(joint.placement, path + ".joint.placement");
   check_frame(joint.in_body, path + ".joint.in_body");
   BodySpec spec{name, inertia, Mat6::Zero(), joint};
@@ -63,7 +66,8 @@ ModelBuilder& ModelBuilder::loop(const std::string& child, const JointSpec& join
           fmt::format("expected two bodies, got '{}' twice", child));
   require(!std::holds_alternative<Floating>(joint.kind), path + ".type",
           "a floating joint closes no loop");
-  require(!std::holds_alternative<Bend>(joint.kind), path + ".type", "a bend closes no loop");
+  require(!is_element(joint.kind), path + ".type",
+          fmt::format("a {} closes no loop", name_of(joint.kind)));
   check_dofs(joint, path);
   check_frame(joint.placement, path + ".at");
   check_frame(joint.in_body, path + ".in_body");
@@ -259,10 +263,12 @@ void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index)
   const BodyIndex parent = joint.parent == "world" ? world : model.body(joint.parent);
   if (planar_) check_planar(joint, path);
 
-  require(!is_cut(joint) || !std::holds_alternative<Bend>(joint.kind), path,
-          fmt::format("'{}' is a bend, which cannot be cut: expected minimal or as-marked "
+  require(!is_cut(joint) || !is_element(joint.kind), path,
+          fmt::format("'{}' is a {}, which cannot be cut: expected minimal or as-marked "
                       "coordinates",
-                      joint.name));
+                      joint.name, name_of(joint.kind)));
+  require(!is_cut(joint) || !joint.driven, path,
+          fmt::format("'{}' follows a rotation vector and cannot be cut", joint.name));
   if (is_cut(joint)) {
     body.parent = world;
     body.joint = planar_ ? Joint(Planar{}) : Joint(Floating{});
@@ -281,6 +287,7 @@ void ModelBuilder::add_joint(Model& model, const BodySpec& spec, int spec_index)
   body.v0 = model.nv;
   body.nq = nq_of(body.joint);
   body.nv = nv_of(body.joint);
+  body.driven = joint.driven;
   body.station = spec.station;
   body.stations = spec.stations;
   body.s0 = model.ns;
@@ -430,12 +437,14 @@ Model ModelBuilder::build() const {
   model.gravity = gravity_;
   const std::vector<int> order = sorted();
   add_bodies(model, order);
+  add_rods(model);
   add_loops(model);
   add_shapes(model);
   add_contacts(model);
   add_supports(model);
   add_elements(model);
   add_gap_contacts(model);
+  add_cables(model);
   refuse_massless(model, order);
   lay_out(model);
   return model;

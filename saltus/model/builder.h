@@ -1,12 +1,14 @@
 // Builds and validates a Model. Bodies may come in any order and name parents that come later.
 // Every complaint is an InputError with the path of the culprit (bodies[3].mass).
 #pragma once
+#include <array>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "saltus/model/model.h"
+#include "saltus/rods/segment.h"
 
 namespace saltus {
 
@@ -18,6 +20,7 @@ struct JointSpec {
   SE3 in_body;                 // of the joint's frame in the body
   std::vector<JointDof> dofs;  // one per scalar coordinate, or empty, or one for all
   bool cut = false;
+  bool driven = false;  // spherical: it follows a rotation vector of the actuation
 };
 
 // A link of constant curvature (Bend): one angle, inertia along its length at Gauss points. Its
@@ -37,6 +40,25 @@ struct BendSpec {
 // Of a round slice: r^2 / 2 about its axis, r^2 / 4 across.
 [[nodiscard]] Vec3 round_section(double radius);
 
+// A Cosserat rod: segments end to end, each an element whose coordinates are the coefficients of
+// its strains (docs/rods.md). NAME.base is a body without inertia at its beginning, on `joint`; the
+// stations that carry its inertia are bodies too, NAME.1 to NAME.n by arc length, and NAME.tip is a
+// place without inertia at its end. Of several segments the others' tips are NAME.s1.tip ...
+// Coefficients are NAME.bend_z.0 ..., of several segments NAME.s1.bend_z.0 ...
+struct RodSpec {
+  std::string name;
+  JointSpec joint;  // of the base; fixed: clamped
+  std::vector<SegmentSpec> segments;
+  // Where in a step the elastic force of a component (Strain) is taken, 1/2 to 1: the mid-point
+  // keeps the energy, beyond it short waves fade.
+  std::array<double, 6> theta{0.5, 0.5, 0.5, 0.5, 0.5, 0.5};
+  std::vector<std::string> prescribed;  // coefficients, less the name and the dot: bend_z.0
+};
+// The stations of a rod as the builder names them, by segments, each with its tip last.
+[[nodiscard]] std::vector<std::vector<std::string>> station_names(const RodSpec& rod);
+// The joint of a segment: before the dot of its coefficients.
+[[nodiscard]] std::string segment_name(const RodSpec& rod, std::size_t segment);
+
 // Which joints are cut: those marked, or every one (P0, P2's maximal set).
 enum class CoordinateSet { as_marked, minimal, maximal };
 
@@ -48,6 +70,7 @@ class ModelBuilder {
 
   ModelBuilder& body(const std::string& name, const RigidInertia& inertia, const JointSpec& joint);
   ModelBuilder& bend(const BendSpec& bend);
+  ModelBuilder& rod(const RodSpec& rod);
   // Closes a loop: one more joint between two bodies that have their own, the parent named in
   // `joint` and `child`; either may be the world. It is cut in every coordinate set.
   ModelBuilder& loop(const std::string& child, const JointSpec& joint);
@@ -69,8 +92,14 @@ class ModelBuilder {
   ModelBuilder& runner(const Runner& runner, const std::string& body);
   ModelBuilder& spring(const Spring& spring, const std::string& body_a, const std::string& body_b);
   ModelBuilder& drag(const Drag& drag, const std::string& body);
+  ModelBuilder& wheel(const Wheel& wheel, const std::string& body);
+  ModelBuilder& fluid(const Fluid& fluid, const std::string& body);
   // The names of the terms' coordinates, in their order, take the place of their indices.
   ModelBuilder& gap_contact(const GapContact& contact, const std::vector<std::string>& joints);
+
+  // Names of the bodies of its points and of the coordinates of its pulleys, in their order.
+  ModelBuilder& cable(const Cable& cable, const std::vector<std::string>& bodies,
+                      const std::vector<std::string>& joints);
 
   [[nodiscard]] Model build() const;
 
@@ -115,9 +144,22 @@ class ModelBuilder {
     std::string body;
   };
 
+  struct WheelSpec {
+    Wheel wheel;
+    std::string body;
+  };
+  struct FluidSpec {
+    Fluid fluid;
+    std::string body;
+  };
+
   struct GapSpec {
     GapContact contact;
     std::vector<std::string> joints;
+  };
+  struct CableSpec {
+    Cable cable;
+    std::vector<std::string> bodies, joints;
   };
 
   [[nodiscard]] std::vector<int> sorted() const;  // parents first; throws on loops
@@ -131,10 +173,20 @@ class ModelBuilder {
   void add_loops(Model& model) const;
   void add_contacts(Model& model) const;
   void add_supports(Model& model) const;
-  void add_elements(Model& model) const;  // runners, springs, drags
+  void add_elements(Model& model) const;  // runners, springs, drags, wheels, fluids
   void add_gap_contacts(Model& model) const;
+  void add_cables(Model& model) const;
   void refuse_massless(const Model& model, const std::vector<int>& order) const;
-  int bends_ = 0;
+  void add_segment(const RodSpec& rod, std::size_t index, const std::vector<std::string>& names,
+                   const std::string& path);
+  void add_rods(Model& model) const;
+  int bends_ = 0, rods_ = 0;
+  struct SegmentPlace {
+    std::string rod, joint, first, base;  // its name, its joint's, its first station, its base
+    Vec theta;
+    double radius = 0;
+  };
+  std::vector<SegmentPlace> segments_;
 
   bool planar_ = false;
   Vec3 gravity_{0, 0, -9.81};
@@ -149,7 +201,10 @@ class ModelBuilder {
   std::vector<RunnerSpec> runners_;
   std::vector<SpringSpec> springs_;
   std::vector<DragSpec> drags_;
+  std::vector<WheelSpec> wheels_;
+  std::vector<FluidSpec> fluids_;
   std::vector<GapSpec> gaps_;
+  std::vector<CableSpec> cables_;
   std::vector<std::pair<std::string, std::string>> excluded_;
 };
 

@@ -1,5 +1,10 @@
-// Runners, springs and drags of a ModelBuilder, and bodies without mass.
+// Runners, springs, drags, wheels, fluids, gap contacts and cables of a ModelBuilder, and bodies
+// without mass.
 #include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
 
 #include "saltus/base/error.h"
 #include "saltus/model/builder.h"
@@ -67,6 +72,41 @@ ModelBuilder& ModelBuilder::drag(const Drag& drag, const std::string& body) {
   return *this;
 }
 
+ModelBuilder& ModelBuilder::wheel(const Wheel& wheel, const std::string& body) {
+  const std::string path = fmt::format("wheels[{}]", wheels_.size());
+  require_new(wheels_, wheel.name, path, [](const WheelSpec& s) { return s.wheel.name; });
+  require(!planar_, path,
+          "the wheels of a planar model would turn out of its plane: leave out "
+          "`planar`, and let the root's joint be planar");
+  require(wheel.centre.allFinite() && std::isfinite(wheel.height), path, "expected finite numbers");
+  require(wheel.radius > 0 && std::isfinite(wheel.radius), path + ".radius",
+          fmt::format("expected a positive number, got {}", wheel.radius));
+  require(wheel.axis.allFinite() && wheel.axis.norm() > 1e-12, path + ".axis",
+          "expected a direction");
+  require(wheel.normal.allFinite() && wheel.normal.norm() > 1e-12, path + ".normal",
+          "expected a direction");
+  wheels_.push_back({wheel, body});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::fluid(const Fluid& fluid, const std::string& body) {
+  const std::string path = fmt::format("fluids[{}]", fluids_.size());
+  const double scale = fluid.resistance.norm();
+  require(fluid.resistance.allFinite() &&
+              (fluid.resistance - fluid.resistance.transpose()).norm() <= 1e-12 * scale,
+          path + ".resistance", "expected a symmetric 6 x 6 matrix");
+  const double least = Eigen::SelfAdjointEigenSolver<Mat6>(fluid.resistance).eigenvalues()[0];
+  require(least >= -1e-12 * scale, path + ".resistance",
+          fmt::format("expected no negative eigenvalue, got {:.6g}", least));
+  require(fluid.quadratic.allFinite() && (fluid.quadratic.array() >= 0).all(), path + ".quadratic",
+          "expected numbers >= 0");
+  require(fluid.lift >= 0 && std::isfinite(fluid.lift), path + ".volume", "expected a number >= 0");
+  require(fluid.centre.allFinite(), path + ".centre", "expected three finite numbers");
+  require(fluid.current.allFinite(), path + ".current", "expected three finite numbers");
+  fluids_.push_back({fluid, body});
+  return *this;
+}
+
 ModelBuilder& ModelBuilder::gap_contact(const GapContact& contact,
                                         const std::vector<std::string>& joints) {
   const std::string path = fmt::format("gaps[{}]", gaps_.size());
@@ -79,6 +119,93 @@ ModelBuilder& ModelBuilder::gap_contact(const GapContact& contact,
   return *this;
 }
 
+ModelBuilder& ModelBuilder::cable(const Cable& cable, const std::vector<std::string>& bodies,
+                                  const std::vector<std::string>& joints) {
+  const std::string path = fmt::format("cables[{}]", cables_.size());
+  require_new(cables_, cable.name, path, [](const CableSpec& s) { return s.cable.name; });
+  require(bodies.size() == cable.points.size() && joints.size() == cable.pulleys.size(), path,
+          "expected a body for each point and a joint for each pulley");
+  check_cable(cable, path);
+  cables_.push_back({cable, bodies, joints});
+  return *this;
+}
+
+namespace {
+
+// The coordinate of a pulley or a gap's term.
+void find_term(const Model& model, const std::string& name, const std::string& path,
+               const char* what, GapTerm& term) {
+  for (int j = 0; j < static_cast<int>(model.coordinates.size()); ++j)
+    if (model.coordinates[j].name == name) term.coordinate = CoordinateIndex(j);
+  require(term.coordinate.valid(), path, fmt::format("no joint coordinate is called '{}'", name));
+  const Coordinate& at = model.coordinates[term.coordinate];
+  require(!at.cut.valid(), path,
+          fmt::format("expected a joint that is not cut, '{}' is: {} are functions of the "
+                      "coordinates of a tree",
+                      name, what));
+  term.velocity = at.v_index;
+}
+
+// Whether a cable is a row of two bodies, or of the velocities of one tree.
+void lay_out_row(const Model& model, const std::vector<std::string>& joints,
+                 const std::string& path, Cable& c) {
+  std::vector<int> bodies;
+  for (const CablePoint& p : c.points) {
+    if (!p.body.valid())
+      c.to_world = true;
+    else if (std::find(bodies.begin(), bodies.end(), p.body) == bodies.end())
+      bodies.push_back(p.body);
+  }
+  require(!bodies.empty() || !c.pulleys.empty(), path + ".through",
+          "expected a point of a body: this cable moves nothing");
+  require(!c.pulleys.empty() || bodies.size() > 1 || c.to_world, path + ".through",
+          "expected points of two bodies, or of a body and the world");
+  if (c.pulleys.empty() && bodies.size() <= 2) {
+    c.b = BodyIndex(bodies[0]);
+    if (bodies.size() == 2) c.a = BodyIndex(bodies[1]);
+    return;
+  }
+  const auto add = [&](int v) {
+    if (std::find(c.velocities.begin(), c.velocities.end(), v) == c.velocities.end())
+      c.velocities.push_back(v);
+  };
+  for (const int body : bodies)
+    for (int i = body; i >= 0; i = model.bodies[i].parent)
+      for (int k = 0; k < model.bodies[i].nv; ++k) add(model.bodies[i].v0 + k);
+  for (const GapTerm& t : c.pulleys) add(t.velocity);
+  std::sort(c.velocities.begin(), c.velocities.end());
+  require(!c.velocities.empty(), path + ".through", "expected a body that moves");
+  for (const GapTerm& t : c.pulleys) bodies.push_back(model.coordinates[t.coordinate].body);
+  for (const int body : bodies)
+    require(
+        root_of(model, BodyIndex(body)) == root_of(model, BodyIndex(bodies[0])), path,
+        fmt::format("expected bodies and joints of one tree{}: a cable over more than two bodies "
+                    "or over pulleys joins no trees",
+                    joints.empty() ? "" : fmt::format(" (as '{}' is)", joints[0])));
+}
+
+}  // namespace
+
+void ModelBuilder::add_cables(Model& model) const {
+  for (std::size_t i = 0; i < cables_.size(); ++i) {
+    const std::string path = fmt::format("cables[{}]", i);
+    const CableSpec& spec = cables_[i];
+    Cable c = spec.cable;
+    for (std::size_t k = 0; k < c.points.size(); ++k)
+      if (spec.bodies[k] != "world")
+        c.points[k].body = find(model, spec.bodies[k], fmt::format("{}.through[{}].body", path, k));
+    for (std::size_t k = 0; k < c.pulleys.size(); ++k) {
+      const std::string at = fmt::format("{}.pulleys[{}].joint", path, k);
+      find_term(model, spec.joints[k], at, "windings", c.pulleys[k]);
+      for (std::size_t j = 0; j < k; ++j)
+        require(c.pulleys[j].coordinate != c.pulleys[k].coordinate, at,
+                fmt::format("the coordinate '{}' has a pulley already", spec.joints[k]));
+    }
+    lay_out_row(model, spec.joints, path, c);
+    model.cables.push_back(c);
+  }
+}
+
 void ModelBuilder::add_gap_contacts(Model& model) const {
   for (std::size_t i = 0; i < gaps_.size(); ++i) {
     GapContact c = gaps_[i].contact;
@@ -87,19 +214,11 @@ void ModelBuilder::add_gap_contacts(Model& model) const {
       const std::string path = fmt::format("gaps[{}].terms[{}].joint", i, k);
       const std::string& name = gaps_[i].joints[k];
       GapTerm& term = c.terms[k];
-      for (int j = 0; j < static_cast<int>(model.coordinates.size()); ++j)
-        if (model.coordinates[j].name == name) term.coordinate = CoordinateIndex(j);
-      require(term.coordinate.valid(), path,
-              fmt::format("no joint coordinate is called '{}'", name));
+      find_term(model, name, path, "gaps", term);
       for (std::size_t j = 0; j < k; ++j)
         require(c.terms[j].coordinate != term.coordinate, path,
                 fmt::format("the coordinate '{}' has a term already", name));
       const Coordinate& at = model.coordinates[term.coordinate];
-      require(!at.cut.valid(), path,
-              fmt::format("expected a joint that is not cut, '{}' is: gaps are functions of the "
-                          "coordinates of a tree",
-                          name));
-      term.velocity = at.v_index;
       if (k == 0) first = root_of(model, at.body);
       require(root_of(model, at.body) == first, path,
               fmt::format("expected joints of one tree, '{}' hangs on another than '{}'", name,
@@ -137,6 +256,25 @@ void ModelBuilder::add_elements(Model& model) const {
     Drag d = drags_[i].drag;
     d.body = find(model, drags_[i].body, fmt::format("drags[{}].body", i));
     model.drags.push_back(d);
+  }
+  for (std::size_t i = 0; i < wheels_.size(); ++i) {
+    Wheel x = wheels_[i].wheel;
+    x.body = find(model, wheels_[i].body, fmt::format("wheels[{}].body", i));
+    x.axis.normalize();
+    x.normal.normalize();
+    model.wheels.push_back(x);
+  }
+  for (std::size_t i = 0; i < fluids_.size(); ++i) {
+    Fluid x = fluids_[i].fluid;
+    const std::string path = fmt::format("fluids[{}]", i);
+    x.body = find(model, fluids_[i].body, path + ".body");
+    // Added mass belongs to the velocity against the fluid, the body's own to the absolute one.
+    const auto spec = body_of_.find(fluids_[i].body);
+    require(x.current.isZero(0) || spec == body_of_.end() || bodies_[spec->second].added.isZero(0),
+            path + ".current",
+            fmt::format("'{}' has added mass: give its motion against the fluid, without current",
+                        fluids_[i].body));
+    model.fluids.push_back(x);
   }
 }
 

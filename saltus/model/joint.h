@@ -2,12 +2,15 @@
 // coordinates are q (nq of them) and its velocities v (nv), which differ where rotations are
 // quaternions (w, x, y, z).
 #pragma once
+#include <memory>
 #include <string_view>
 #include <variant>
 
 #include "saltus/base/types.h"
 
 namespace saltus {
+
+struct RodSegment;  // rods/segment.h
 
 struct Fixed {
   static constexpr std::string_view name = "fixed";
@@ -62,12 +65,23 @@ struct Bend {
   double at = 1;      // s of this station [m]
 };
 
+// A station of a segment of a Cosserat rod (an element with several stations). q are the
+// coefficients of its strains, as many as the segment has.
+struct RodPiece {
+  static constexpr std::string_view name = "rod";
+  int nq = 0, nv = 0;
+  std::shared_ptr<const RodSegment> segment;
+  int station = 0;  // of RodSegment::stations
+};
+
 using Joint = std::variant<Fixed, Revolute, Prismatic, Planar, Spherical, Floating, Carrier,
-                           PlanarCarrier, Bend>;
+                           PlanarCarrier, Bend, RodPiece>;
 
 [[nodiscard]] int nq_of(const Joint& joint);
 [[nodiscard]] int nv_of(const Joint& joint);
 [[nodiscard]] std::string_view name_of(const Joint& joint);
+// A station of a bend or a rod.
+[[nodiscard]] bool is_element(const Joint& joint);
 // Joints whose coordinates are plain numbers (v = dq/dt): all but spherical and floating.
 [[nodiscard]] bool has_scalar_coordinates(const Joint& joint);
 

@@ -6,18 +6,22 @@
 #include <cmath>
 
 #include "saltus/base/error.h"
+#include "saltus/rods/segment.h"
 
 namespace saltus {
 
 void add_coordinates(Model& model, const Joint& kind, const std::string& joint_name,
                      const std::vector<JointDof>& dofs, BodyIndex self, const Body& body) {
   if (!has_scalar_coordinates(kind)) return;
-  const int n = std::min(nv_of(kind), 3);  // scalar coordinates: at most x, y, theta
+  const auto* rod = std::get_if<RodPiece>(&kind);
+  const int n = nv_of(kind);  // but for rods at most x, y, theta
   const bool planar = std::holds_alternative<Planar>(kind);
   const char* const suffix[] = {".x", ".y", planar ? ".theta" : ".z"};
   for (int i = 0; i < n; ++i) {
     Coordinate c;
-    c.name = n == 1 ? joint_name : joint_name + suffix[i];
+    c.name = rod      ? joint_name + "." + coefficient_name(*rod->segment, i)
+             : n == 1 ? joint_name
+                      : joint_name + suffix[i];
     c.body = self;
     c.component = i;
     c.rotational = std::holds_alternative<Revolute>(kind) || std::holds_alternative<Bend>(kind) ||
@@ -52,7 +56,6 @@ void lay_out_trees(Model& model) {
 }
 
 void lay_out_velocities(Model& model) {
-  model.v_parent.assign(model.nv, -1);
   model.v_body.assign(model.nv, -1);
   model.prescribed.assign(model.nv, 0);
   model.rotational.assign(model.nv, 0);
@@ -60,15 +63,7 @@ void lay_out_velocities(Model& model) {
   for (int i = 0; i < model.body_count(); ++i) {
     const Body& body = model.bodies[i];
     if (body.station > 0) continue;
-    // The last velocity of the nearest ancestor that has any.
-    int above = -1;
-    for (int p = body.parent; p >= 0; p = model.bodies[p].parent)
-      if (model.bodies[p].nv > 0) {
-        above = model.bodies[p].v0 + model.bodies[p].nv - 1;
-        break;
-      }
     for (int k = 0; k < body.nv; ++k) {
-      model.v_parent[body.v0 + k] = k == 0 ? above : body.v0 + k - 1;
       model.v_body[body.v0 + k] = i;
       model.rotational[body.v0 + k] = std::holds_alternative<Revolute>(body.joint) ||
                                       std::holds_alternative<Bend>(body.joint) ||
@@ -76,6 +71,11 @@ void lay_out_velocities(Model& model) {
                                       (std::holds_alternative<Planar>(body.joint) && k == 2) ||
                                       (std::holds_alternative<Floating>(body.joint) && k >= 3);
     }
+  }
+  for (const Body& b : model.bodies) {
+    if (!b.driven) continue;
+    for (int k = 0; k < b.nv; ++k) model.prescribed[b.v0 + k] = 1;
+    model.any_prescribed = true;
   }
   for (const Coordinate& c : model.coordinates) {
     if (c.v_index < 0) continue;
@@ -118,6 +118,12 @@ void lay_out_slots(Model& model) {
     add(BlockKind::drag, static_cast<int>(i), 0, model.planar ? 2 : 3);
   for (std::size_t i = 0; i < model.gap_contacts.size(); ++i)
     add(BlockKind::gap_contact, static_cast<int>(i), 0, model.gap_contacts[i].mu > 0 ? 2 : 1);
+  for (std::size_t i = 0; i < model.wheels.size(); ++i) {
+    add(BlockKind::wheel, static_cast<int>(i), 0, model.wheels[i].sideways ? 1 : 2);
+    add(BlockKind::wheel_plane, static_cast<int>(i), 0, model.wheels[i].pressed ? 1 : 0);
+  }
+  for (std::size_t i = 0; i < model.cables.size(); ++i)
+    add(BlockKind::cable, static_cast<int>(i), 0, 1);
 }
 
 // Bodies that move in the plane each on its own, about their centres of mass, turn without
@@ -143,6 +149,10 @@ double typical_length(const Model& model) {
       if (b.station == 0) take(bend->length);
       continue;
     }
+    if (const auto* rod = std::get_if<RodPiece>(&b.joint)) {
+      if (b.station == 0) take(rod->segment->spec.length);
+      continue;
+    }
     if (b.rigid.mass > 0) take(std::sqrt(b.rigid.about_com.trace() / b.rigid.mass));
   }
   for (const Cut& c : model.cuts) take(c.placement.r.norm() + c.in_body.r.norm());
@@ -155,7 +165,7 @@ void lay_out(Model& model) {
   lay_out_trees(model);
   lay_out_velocities(model);
   lay_out_slots(model);
-  model.quadratic_terms = any_quadratic_terms(model);
+  model.quadratic_terms = any_quadratic_terms(model) || !model.fluids.empty();
   model.length_scale = typical_length(model);
 }
 
@@ -178,6 +188,14 @@ int Model::law_between(int& a, int& b) const {
   return g.law;
 }
 
+std::string_view name_of(BlockKind kind) {
+  constexpr std::string_view names[] = {
+      "cut_translation", "cut_rotation", "coordinate", "motor",  "joint_friction", "joint_limit",
+      "support",         "edge",         "scale",      "spring", "drag",           "gap_contact",
+      "wheel",           "wheel_plane",  "cable"};
+  return names[static_cast<int>(kind)];
+}
+
 std::string Model::name_of(const Place& place) const {
   if (place.shape_a >= 0)
     return fmt::format("contact {} - {}", shapes[place.shape_a].name, shapes[place.shape_b].name);
@@ -192,6 +210,9 @@ std::string Model::name_of(const Place& place) const {
     case BlockKind::spring: return "spring " + springs[s.index].name;
     case BlockKind::drag: return "drag " + drags[s.index].name;
     case BlockKind::gap_contact: return "contact " + gap_contacts[s.index].name;
+    case BlockKind::wheel:
+    case BlockKind::wheel_plane: return "wheel " + wheels[s.index].name;
+    case BlockKind::cable: return "cable " + cables[s.index].name;
     default: return "joint coordinate " + coordinates[s.index].name;
   }
 }

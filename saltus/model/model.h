@@ -51,7 +51,8 @@ struct Body {
   // model has several stations).
   int station = 0, stations = 1;  // this one's place among them, and their count
   int s0 = 0;
-  CutIndex cut;  // the cut that replaces this body's own joint, if any
+  CutIndex cut;         // the cut that replaces this body's own joint, if any
+  bool driven = false;  // its spherical joint follows a given rotation vector
 };
 
 // One-sided rotation constraints of a cut.
@@ -81,6 +82,21 @@ struct Coordinate {
   CutIndex cut;                    // else
   bool rotational = true;
   JointDof dof;
+};
+
+// A segment of a rod: what acts along the coefficients of its strains (rods/segment.h),
+//   -K (q - a(t)) - D dq/dt,   a: offsets of muscles, zero without.
+struct RodElement {
+  std::string name;  // its joint's: before the dot of its coefficients
+  std::string rod;   // of whose segments it is one
+  BodyIndex first;   // its first station; the last is its tip
+  BodyIndex base;    // what it is clamped on
+  int stations = 0;  // bodies
+  int q0 = 0, v0 = 0, size = 0;
+  int coordinate = 0;  // its first, of Model::coordinates
+  std::shared_ptr<const RodSegment> segment;
+  Vec theta;          // of each coefficient: where in a step its elastic force is taken, 1/2 .. 1
+  double radius = 0;  // of its section at the base, to be seen [m]
 };
 
 struct FrictionMap;  // geometry/friction_map.h
@@ -155,6 +171,22 @@ struct Runner {
   bool edge = true;                // knife edge: no side slip, 0 = g . v (P3 eq. 5.1)
   bool scales = false;             // one way: e . v >= 0 (P3 eq. 5.4)
   double friction = 0;             // against sliding along e, both ways where no scales hold [N]
+  double grip = infinity;          // of the edge: beyond this force it slips sideways [N]
+};
+
+// A thin disc that rolls on a plane (P4 section 5): its lowest point e = c - R (n - (n.a) a)/|...|
+// does not slide along its heading a x n nor, unless it is free to, across it; and where it is
+// pressed, e stays in the plane. The disc is a body of its own and may lean.
+struct Wheel {
+  std::string name;
+  BodyIndex body;
+  Vec3 centre = Vec3::Zero();   // c, in the body [m]
+  Vec3 axis = Vec3::UnitY();    // a, in the body, unit
+  double radius = 1;            // R [m]
+  Vec3 normal = Vec3::UnitZ();  // n of the plane, inertial, unit
+  double height = 0;            // of the plane along n [m]
+  bool sideways = false;        // free to slide across its heading
+  bool pressed = false;         // kept on the plane, both ways
 };
 
 // Spring and damper between two points: tension = c (r - l) + k dr/dt, with the length r and the
@@ -176,6 +208,20 @@ struct Drag {
   double coefficient = 0;     // k [N s/m]
 };
 
+// What a fluid does to a body besides its added mass, which is in the inertia. With V the body's
+// twist against the fluid, linear first, in the body's frame:
+//   wrench = -resistance V - (c_i |V_i| V_i), the latter for V at `centre`;  -density volume
+//   gravity
+struct Fluid {
+  std::string name;
+  BodyIndex body;
+  Mat6 resistance = Mat6::Zero();  // Stokes, about the body's origin [N s/m], [N s], [N m s]
+  Vec6 quadratic = Vec6::Zero();   // c [N s^2/m^2], [N m s^2]
+  double lift = 0;                 // density times volume: what the body displaces [kg]
+  Vec3 centre = Vec3::Zero();      // of what it displaces, in the body [m]
+  Vec3 current = Vec3::Zero();     // velocity of the fluid, inertial, the same everywhere [m/s]
+};
+
 // A contact known by its gap as a function of joint coordinates rather than by shapes:
 //   g = offset + sum gap_i x_i [m],   sliding speed = sum slide_i dx_i/dt [m/s].
 struct GapTerm {
@@ -188,6 +234,33 @@ struct GapContact {
   double offset = 0;  // gap at zero coordinates [m]
   std::vector<GapTerm> terms;
   double mu = 0, restitution = 0;
+};
+
+// A cable, which pulls and never pushes. Its length [m] is that of its straight pieces through
+// points of bodies, and what it winds over the pulleys of joints:
+//   r = sum |p_(k+1) - p_k| + sum ratio_i x_i,   ratio_i a radius [m] of a turning joint.
+// Without stretch r <= length, by Signorini's law. With a spring in it, or pulled by a motor,
+//   tension = stiffness (r - length) + damping dr/dt + pull, within [lower, upper].
+struct CablePoint {
+  BodyIndex body = world;
+  Vec3 point = Vec3::Zero();  // in the body [m]
+};
+struct Cable {
+  std::string name;
+  std::vector<CablePoint> points;      // none, or at least two
+  std::vector<GapTerm> pulleys;        // gap is the ratio [m/rad] or [-]
+  double length = 0;                   // natural, or the longest [m]
+  double stiffness = 0, damping = 0;   // [N/m], [N s/m]
+  double lower = 0, upper = infinity;  // of the tension [N]; lower < 0: it pushes as well, a rod
+  double restitution = 0;              // where it does not stretch, as it tightens
+  bool stretches = false;              // its tension is a force, else a constraint
+  bool driven = false;  // its force is a motor's: booked as its work, no energy stored
+
+  // As a row it acts on one or two bodies, or on velocities of one tree  <- ModelBuilder
+  BodyIndex a, b;
+  std::vector<int> velocities;
+  bool to_world = false;
+  [[nodiscard]] bool of_bodies() const { return velocities.empty(); }
 };
 
 // A family of inclusion blocks that may be active; rows have a fixed place in State::Lambda.
@@ -204,11 +277,14 @@ enum class BlockKind : unsigned char {
   scale,  // one-way sliding of a runner and its friction
   spring,
   drag,
-  gap_contact
+  gap_contact,
+  wheel,        // no sliding of a rolling disc: along its heading and across
+  wheel_plane,  // and it stays on its plane
+  cable
 };
 struct BlockSlot {
   BlockKind kind;
-  int index = 0;          // of the cut, coordinate, support, runner, spring, drag or gap contact
+  int index = 0;          // of what it is of: cut, coordinate, support, runner, ..., cable
   int feature = 0;        // limit: 0 lower, 1 upper
   int row = 0, rows = 0;  // in State::Lambda
 };
@@ -217,6 +293,7 @@ struct BlockSlot {
 struct Place {
   int slot = -1;
   int shape_a = -1, shape_b = -1, feature = 0;
+  bool operator==(const Place&) const = default;
 };
 
 // A contact by what it joins; the same from step to step.
@@ -238,11 +315,15 @@ struct Model {
   int groups = 0;
   std::vector<GroupLaw> group_law;            // groups x groups
   std::vector<std::pair<int, int>> excluded;  // bodies (low, high) that never touch, sorted
+  std::vector<RodElement> rods;
   std::vector<SupportFriction> supports;
   std::vector<Runner> runners;
   std::vector<Spring> springs;
   std::vector<Drag> drags;
+  std::vector<Wheel> wheels;
+  std::vector<Fluid> fluids;
   std::vector<GapContact> gap_contacts;
+  std::vector<Cable> cables;
   std::vector<BlockSlot> slots;
   std::vector<int> motor_slot;  // of each coordinate
   int lambda_rows = 0;          // of State::Lambda
@@ -258,9 +339,7 @@ struct Model {
   std::vector<int> tree;  // of each body
   std::vector<int> tree_begin, tree_v;
 
-  // Of each velocity: the nearest velocity towards the root (-1: none), its body, its armature and
-  // whether it is prescribed.
-  std::vector<int> v_parent;
+  // Of each velocity: its body, its armature and whether it is prescribed.
   std::vector<int> v_body;
   Vec armature;
   std::vector<char> prescribed;
@@ -287,9 +366,10 @@ struct Model {
   [[nodiscard]] int law_between(int& a, int& b) const;
   // "contact peg4 - link7", "joint3": what a place is, for messages.
   [[nodiscard]] std::string name_of(const Place& place) const;
-  // Runners, springs or drags: bilateral rows beside those of cuts.
+  // Runners, wheels, springs, drags or cables: rows beside those of cuts.
   [[nodiscard]] bool has_elements() const {
-    return !runners.empty() || !springs.empty() || !drags.empty();
+    return !runners.empty() || !wheels.empty() || !springs.empty() || !drags.empty() ||
+           !cables.empty();
   }
   // Of a joint that closes a loop: its coordinates follow from those of the bodies' joints.
   [[nodiscard]] bool of_loop(const Coordinate& c) const {

@@ -13,6 +13,7 @@ State make_state(const Model& model) {
   State s;
   s.q.setZero(model.nq);
   s.v.setZero(model.nv);
+  s.increment.setZero(model.nv);
   for (const Body& b : model.bodies) {
     if (std::holds_alternative<Spherical>(b.joint)) s.q[b.q0] = 1;
     if (std::holds_alternative<Floating>(b.joint)) s.q[b.q0 + 3] = 1;
@@ -38,9 +39,10 @@ void each_field(S& s, F&& field) {
   field(&s.t, sizeof s.t);
   field(&s.step, sizeof s.step);
   field(&s.t0, sizeof s.t0);
-  field(&s.pace, sizeof s.pace);
+  field(&s.books, sizeof s.books);
   field(s.q.data(), s.q.size() * sizeof(double));
   field(s.v.data(), s.v.size() * sizeof(double));
+  field(s.increment.data(), s.increment.size() * sizeof(double));
   field(s.Lambda.data(), s.Lambda.size() * sizeof(double));
   field(s.mode.data(), s.mode.size());
   field(s.turns.data(), s.turns.size() * sizeof(std::int32_t));
@@ -49,15 +51,22 @@ void each_field(S& s, F&& field) {
     field(&c.mode, sizeof c.mode);
     field(c.Lambda.data(), sizeof c.Lambda);
   }
+  field(s.events.data(), s.events.size() * sizeof(double));
   field(s.memory.data(), s.memory.size() * sizeof(double));
 }
 
 constexpr std::size_t contact_bytes =
     sizeof(ContactKey) + sizeof(ContactImpulse::mode) + sizeof(ContactImpulse::Lambda);
 
-// What a state of the model takes without contacts and memory.
+// How many there are of what grows; of the memory the size that is left tells.
+struct Counts {
+  std::uint64_t contacts = 0, events = 0;
+};
+
+// What a state of the model takes without what grows.
 std::size_t fixed_bytes(State s) {
   s.contacts.clear();
+  s.events.resize(0);
   s.memory.resize(0);
   std::size_t n = 0;
   each_field(s, [&](const void*, std::size_t size) { n += size; });
@@ -66,38 +75,41 @@ std::size_t fixed_bytes(State s) {
 
 }  // namespace
 
-// The count of contacts leads: with it the size tells that of the memory.
+// The counts lead.
 std::vector<std::uint8_t> to_bytes(const State& state) {
-  const std::uint64_t contacts = state.contacts.size();
-  std::vector<std::uint8_t> bytes(sizeof contacts + fixed_bytes(state) + contacts * contact_bytes +
-                                  state.memory.size() * sizeof(double));
+  const Counts counts{state.contacts.size(), static_cast<std::uint64_t>(state.events.size())};
+  std::vector<std::uint8_t> bytes(sizeof counts + fixed_bytes(state) +
+                                  counts.contacts * contact_bytes +
+                                  (state.events.size() + state.memory.size()) * sizeof(double));
   std::uint8_t* to = bytes.data();
   const auto put = [&](const void* p, std::size_t n) {
     if (n > 0) std::memcpy(to, p, n);
     to += n;
   };
-  put(&contacts, sizeof contacts);
+  put(&counts, sizeof counts);
   each_field(state, put);
   return bytes;
 }
 
 State from_bytes(const Model& model, const std::uint8_t* data, std::size_t size) {
   State s = make_state(model);
-  std::uint64_t contacts = 0;
-  std::size_t expected = sizeof contacts + fixed_bytes(s);
-  const auto fits = [&] { return size >= expected && (size - expected) % sizeof(double) == 0; };
+  Counts counts;
+  std::size_t expected = sizeof counts + fixed_bytes(s);
   bool good = size >= expected;
-  if (good) {
-    std::memcpy(&contacts, data, sizeof contacts);
-    good = contacts <= (size - expected) / contact_bytes;
-  }
-  if (good) expected += contacts * contact_bytes;
-  if (!good || !fits())
+  const auto take = [&](std::uint64_t count, std::size_t bytes) {
+    good = good && count <= (size - expected) / bytes;
+    if (good) expected += count * bytes;
+  };
+  if (good) std::memcpy(&counts, data, sizeof counts);
+  take(counts.contacts, contact_bytes);
+  take(counts.events, sizeof(double));
+  if (!good || (size - expected) % sizeof(double) != 0)
     throw InputError(
         fmt::format("a checkpoint of this model has at least {} bytes, got {}", expected, size));
-  s.contacts.resize(contacts);
+  s.contacts.resize(counts.contacts);
+  s.events.setZero(static_cast<Eigen::Index>(counts.events));
   s.memory.setZero(static_cast<Eigen::Index>((size - expected) / sizeof(double)));
-  data += sizeof contacts;
+  data += sizeof counts;
   each_field(s, [&](void* p, std::size_t n) {
     if (n > 0) std::memcpy(p, data, n);
     data += n;

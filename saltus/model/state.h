@@ -18,17 +18,45 @@ struct ContactImpulse {
   bool operator==(const ContactImpulse&) const = default;
 };
 
+// Energies of an episode of contact or flight, for the bound on what its steps may gain
+// (docs/energy.md). Numbers without padding: a checkpoint holds their bytes.
+struct EnergyTally {
+  double gained = 0;               // by steps that gained [J]
+  double paid = 0;                 // by velocities, less what they were given back [J]
+  double most_T = 0;               // largest kinetic energy [J]
+  double least_U = 0, most_U = 0;  // range of the potential energy [J]
+  double most = 0, most_t = 0;     // largest gain of a step [J], and when [s]
+  Place at;                        // deepest contact of that step
+  bool operator==(const EnergyTally&) const = default;
+  [[nodiscard]] double scale() const { return most_T + most_U - least_U; }
+};
+struct EnergyBooks {
+  EnergyTally episode;        // that goes on
+  EnergyTally flight;         // since the last contact; an episode of its own if it lasts
+  double flight_steps = -1;   // whole steps, of pieces their share; -1: nothing was entered yet
+  double most_energy = 0;     // largest T + |U| so far [J]
+  double rounding = 0;        // gains up to this are those of things at rest [J]
+  double broken = 0;          // episodes that are over and gained more than the bound
+  double worst = 0;           // largest share of what moved that one of them gained,
+  EnergyTally worst_episode;  // and that one
+  bool operator==(const EnergyBooks&) const = default;
+};
+
 struct State {
   double t = 0;           // [s]
   std::int64_t step = 0;  // steps taken since t0; t = t0 + step dt, so rounding does not pile up
   double t0 = 0;
   Vec q, v;
-  Vec Lambda;  // impulses of the last step in stable slots (Model::slots) [N s]
+  Vec increment;  // of v in the last step: where the next begins to look for its mean velocity
+  Vec Lambda;     // impulses of the last step in stable slots (Model::slots) [N s]
   std::vector<unsigned char> mode;       // of each block slot (solvers/inclusion.h Mode)
   std::vector<ContactImpulse> contacts;  // sorted by key
   std::vector<std::int32_t> turns;       // of each coordinate: full turns of cut revolute joints
   Vec memory;                            // what controllers declare
-  double pace = 0;  // last step of an integrator that chooses its own [s]; 0: it has not begun
+  EnergyBooks books;
+  // All else that decides what the event-driven integrator does next (event_memory.cpp); empty: it
+  // has not begun.
+  Vec events;
 
   bool operator==(const State&) const = default;
 };

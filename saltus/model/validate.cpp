@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/error.h"
+#include "saltus/rods/segment.h"
 
 namespace saltus {
 
@@ -184,6 +185,8 @@ void check_runner(const Runner& r, bool planar, const std::string& path) {
   require(!planar || std::abs(std::abs(r.normal.normalized().z()) - 1) < 1e-9, path + ".normal",
           "the runners of a planar model turn about z");
   check_not_negative(r.friction, path + ".friction");
+  require(r.grip > 0, path + ".grip", fmt::format("expected a positive number, got {}", r.grip));
+  require(r.edge || r.grip == infinity, path + ".grip", "expected an edge, whose grip it is");
   require(r.edge || r.scales || r.friction > 0, path,
           "expected an edge, scales or friction: this runner does nothing");
 }
@@ -203,6 +206,31 @@ void check_spring(const Spring& s, bool planar, const std::string& path) {
 void check_drag(const Drag& d, const std::string& path) {
   require(d.point.allFinite(), path + ".point", "expected finite numbers");
   check_not_negative(d.coefficient, path + ".coefficient");
+}
+
+void check_cable(const Cable& c, const std::string& path) {
+  require(!c.points.empty() || !c.pulleys.empty(), path,
+          "expected points that it runs through, or pulleys of joints");
+  require(c.points.size() != 1, path + ".through", "expected at least two points, got 1");
+  for (std::size_t i = 0; i < c.points.size(); ++i)
+    require(c.points[i].point.allFinite(), fmt::format("{}.through[{}].point", path, i),
+            "expected finite numbers");
+  for (std::size_t i = 0; i < c.pulleys.size(); ++i)
+    require(std::isfinite(c.pulleys[i].gap) && c.pulleys[i].gap != 0,
+            fmt::format("{}.pulleys[{}].ratio", path, i),
+            fmt::format("expected a number other than 0, got {}", c.pulleys[i].gap));
+  require(std::isfinite(c.length), path + ".length",
+          fmt::format("expected a finite length, got {}", c.length));
+  check_not_negative(c.stiffness, path + ".stiffness");
+  check_not_negative(c.damping, path + ".damping");
+  require(c.lower <= c.upper && !std::isnan(c.lower) && !std::isnan(c.upper), path + ".limit",
+          fmt::format("expected lower <= upper, got {} and {}", c.lower, c.upper));
+  require(c.stretches || (c.lower == 0 && c.upper == infinity), path + ".limit",
+          "a cable that does not stretch has no limit: give it a stiffness or a pull");
+  require(c.restitution >= 0 && c.restitution <= 1, path + ".restitution",
+          fmt::format("expected a number in [0, 1], got {}", c.restitution));
+  require(c.restitution == 0 || !c.stretches, path + ".restitution",
+          "a cable that stretches has none");
 }
 
 void check_gap_contact(const GapContact& c, const std::string& path) {
@@ -238,6 +266,14 @@ void check_planar(const JointSpec& joint, const std::string& path) {
   if (const auto* b = std::get_if<Bend>(&joint.kind))
     require(std::abs(std::abs(b->axis.z()) - 1) < 1e-9, path + ".axis",
             "a planar model bends about z only");
+  if (const auto* r = std::get_if<RodPiece>(&joint.kind))
+    for (const int c : r->segment->component) {
+      const auto s = static_cast<Strain>(c);
+      require(s == Strain::stretch || s == Strain::shear_y || s == Strain::bend_z, path + ".basis",
+              fmt::format("the rods of a planar model bend about z, stretch and shear along y, not "
+                          "{}",
+                          name_of(s)));
+    }
 }
 
 Joint with_unit_axis(const Joint& joint, const std::string& path) {

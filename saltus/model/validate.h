@@ -29,6 +29,7 @@ struct FrictionPair {
 };
 [[nodiscard]] double dynamic_share(const std::vector<FrictionPair>& directions);
 void check_runner(const Runner& runner, bool planar, const std::string& path);
+void check_cable(const Cable& cable, const std::string& path);
 void check_spring(const Spring& spring, bool planar, const std::string& path);
 void check_gap_contact(const GapContact& contact, const std::string& path);
 void check_drag(const Drag& drag, const std::string& path);

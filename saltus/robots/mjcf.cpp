@@ -10,8 +10,8 @@ namespace saltus {
 namespace mjcf {
 
 void Reader::note(RobotNote::Kind kind, const Element& e, const char* attribute,
-                  const std::string& message) {
-  robot.notes.push_back({kind, {e.file(), e.line()}, label(e, attribute), message});
+                  const std::string& message, bool matters) {
+  robot.notes.push_back({kind, {e.file(), e.line()}, label(e, attribute), message, matters});
 }
 
 std::string Reader::new_name(std::set<std::string>& taken, const Element& e,
@@ -72,9 +72,10 @@ void Reader::read_options() {
 
 Robot read_mjcf(const std::string& text, const std::string& name, const std::string& folder,
                 const RobotOptions& options) {
-  mjcf::Sources sources(text, name, folder);
+  mjcf::Sources sources(text, name, Folders(folder, options.package_paths));
   mjcf::Defaults defaults(sources);
   const mjcf::Compiler compiler = mjcf::read_compiler(sources);
+  mjcf::expand_replicates(sources, compiler);
   mjcf::Reader reader{.sources = std::move(sources),
                       .defaults = std::move(defaults),
                       .compiler = compiler,

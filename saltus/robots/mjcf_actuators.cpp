@@ -1,11 +1,15 @@
 // Actuators as motors of joints. With the gear g and l = g q,
 //   force = gain ctrl + b0 + b1 l + b2 dl/dt,   torque = g force
-// is a motor of kp = -g^2 b1, kd = -g^2 b2 and the constant part g (gain ctrl + b0).
+// is a motor of kp = -g^2 b1, kd = -g^2 b2 and the constant part g (gain ctrl + b0). Controls are
+// constant here, so that a gain of the joint's length and speed, gain = g0 + g1 l + g2 dl/dt, adds
+// g1 ctrl to b1 and g2 ctrl to b2; and an activation that is the integral of the control stays
+// where it starts, at 0, unless the control moves it.
 #include <fmt/format.h>
 
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/kinematics.h"
@@ -21,6 +25,19 @@ using Three = std::array<double, 3>;
 struct Law {
   std::string gain_type = "fixed", bias_type = "none", dynamics = "none";
   Three gain{1, 0, 0}, bias{0, 0, 0};
+  double time_constant = 1;  // of a filter [s]
+
+  // With a constant control.
+  [[nodiscard]] Law folded(double control) const {
+    Law law = *this;
+    if (gain_type != "affine") return law;
+    if (bias_type == "none") law.bias = {0, 0, 0};
+    for (int i = 1; i < 3; ++i) law.bias[i] += gain[i] * control;
+    law.gain = {gain[0], 0, 0};
+    law.gain_type = "fixed";
+    law.bias_type = "affine";
+    return law;
+  }
 };
 
 void take(const Element& e, const char* attribute, Three& x) {
@@ -41,6 +58,9 @@ void apply(const Element& e, Law& law) {
     take(e, "dyntype", law.dynamics);
     take(e, "gainprm", law.gain);
     take(e, "biasprm", law.bias);
+    Three dynamics{law.time_constant, 0, 0};
+    take(e, "dynprm", dynamics);
+    law.time_constant = dynamics[0];
   } else if (kind == "motor") {
     law = {};
   } else if (kind == "position") {
@@ -52,7 +72,32 @@ void apply(const Element& e, Law& law) {
     if (const auto ratio = e.number("dampratio")) law.bias[2] = *ratio;  // > 0: see damped
     law.gain_type = "fixed";
     law.bias_type = "affine";
-    if (e.number("timeconst").value_or(0) > 0) law.dynamics = "filterexact";
+    if (const double t = e.number("timeconst").value_or(0); t > 0) {
+      law.dynamics = "filterexact";
+      law.time_constant = t;
+    }
+  } else if (kind == "intvelocity") {
+    const double kp = e.number("kp").value_or(law.gain[0]);
+    law.gain = {kp, 0, 0};
+    law.bias = {0, -kp, -e.number("kv").value_or(-law.bias[2])};
+    if (const auto ratio = e.number("dampratio")) law.bias[2] = *ratio;
+    law.gain_type = "fixed";
+    law.bias_type = "affine";
+    law.dynamics = "integrator";
+  } else if (kind == "damper") {
+    const double kv = e.number("kv").value_or(-law.gain[2]);
+    law = {};
+    law.gain_type = "affine";
+    law.gain = {0, 0, -kv};
+  } else if (kind == "cylinder") {
+    const double diameter = e.number("diameter").value_or(0);
+    const double area = std::numbers::pi / 4 * diameter * diameter;
+    law.gain_type = "fixed";
+    law.gain = {diameter > 0 ? area : e.number("area").value_or(law.gain[0]), 0, 0};
+    law.bias_type = "affine";
+    take(e, "bias", law.bias);
+    law.dynamics = "filter";
+    law.time_constant = e.number("timeconst").value_or(law.time_constant);
   } else if (kind == "velocity") {
     const double kv = e.number("kv").value_or(law.gain[0]);
     law = {};
@@ -66,7 +111,7 @@ void apply(const Element& e, Law& law) {
 
 struct Sum {  // of the actuators of a joint
   Element element;
-  double kp = 0, kd = 0, constant = 0, limit = 0;
+  double kp = 0, kd = 0, constant = 0, limit = 0, lag = 0;
   int count = 0;
 };
 
@@ -112,7 +157,11 @@ struct Actuators {
   int joint(const Styled& s) {
     const char* attribute = s.self().has("joint") ? "joint" : "jointinparent";
     if (!s.self().has(attribute)) {
-      reader.unused(s.self(), nullptr, "only actuators of joints are supported");
+      std::string target = "no joint";
+      for (const char* a : {"tendon", "site", "body", "cranksite"})
+        if (s.self().has(a)) target = fmt::format("the {} '{}'", a, *s.self().text(a));
+      reader.unused(s.self(), nullptr,
+                    fmt::format("it acts on {}: only actuators of joints are supported", target));
       return -1;
     }
     const std::string name = *s.self().text(attribute);
@@ -128,13 +177,13 @@ struct Actuators {
   // False where no motor of ours can do the same.
   bool usable(const Styled& s, const Law& law) {
     std::string why;
-    if (law.gain_type == "affine" && (law.gain[1] != 0 || law.gain[2] != 0))
-      why = "a gain that depends on the joint is not supported";
-    else if (law.gain_type != "fixed" && law.gain_type != "affine")
+    if (law.gain_type == "muscle")
+      why = "a muscle's force, a curve of its length and speed, is not supported";
+    else if (law.gain_type != "fixed")
       why = fmt::format("an actuator of kind {} is not supported", law.gain_type);
     else if (law.bias_type != "none" && law.bias_type != "affine")
       why = fmt::format("a bias of kind {} is not supported", law.bias_type);
-    else if (law.dynamics == "integrator" || law.dynamics == "muscle" || law.dynamics == "user")
+    else if (law.dynamics == "muscle" || law.dynamics == "user")
       why = fmt::format("dynamics of kind {} are not supported", law.dynamics);
     else if (law.bias_type == "affine" && law.bias[1] > 0)
       why = "a servo of negative stiffness is not supported";
@@ -165,8 +214,8 @@ struct Actuators {
     }
     if (!has_range) return most;
     if (servo) {
-      reader.unused(*s.holder("ctrlrange"), "ctrlrange",
-                    "bounds the reference given here; one given in a scene is not clamped");
+      reader.unneeded(*s.holder("ctrlrange"), "ctrlrange",
+                      "bounds the reference given here; one given in a scene is not clamped");
       return most;
     }
     const double offset = law.bias_type == "affine" ? law.bias[0] : 0;
@@ -184,20 +233,29 @@ struct Actuators {
     Law law;
     for (auto it = s.chain().rbegin(); it != s.chain().rend(); ++it) apply(*it, law);
     const int index = joint(s);
-    if (index < 0 || !usable(s, law)) return;
+    if (index < 0) return;
+    const bool integrated = law.dynamics == "integrator";
+    const bool has_range = integrated ? reader.is_limited(s, "actlimited", "actrange")
+                                      : reader.is_limited(s, "ctrllimited", "ctrlrange");
+    const std::vector<double> range =
+        has_range ? *s.pair(integrated ? "actrange" : "ctrlrange") : std::vector<double>{0, 0};
+    if (has_range && !(range[0] < range[1]))
+      throw s.error(integrated ? "actrange" : "ctrlrange", "expected lower < upper");
+    if (integrated) {
+      reader.assumed(e, nullptr,
+                     fmt::format("its activation, the integral of the control{}, stays at 0",
+                                 control != 0 ? fmt::format(" {:.6g}", control) : ""));
+      control = 0;
+    }
+    if (has_range) control = std::clamp(control, range[0], range[1]);
+    law = law.folded(control);
+    if (!usable(s, law)) return;
     const std::string& name = reader.joints[index].name;
     const double gear = s.numbers("gear", {1, 0, 0, 0, 0, 0})[0];
     if (gear == 0) {
       reader.unused(e, "gear", "with gear 0 the actuator does nothing");
       return;
     }
-    if (law.dynamics != "none")
-      reader.unused(e, nullptr,
-                    fmt::format("its {} dynamics: the motor acts at once", law.dynamics));
-    const bool has_range = reader.is_limited(s, "ctrllimited", "ctrlrange");
-    const std::vector<double> range = has_range ? *s.pair("ctrlrange") : std::vector<double>{0, 0};
-    if (has_range && !(range[0] < range[1])) throw s.error("ctrlrange", "expected lower < upper");
-    if (has_range) control = std::clamp(control, range[0], range[1]);
     const bool affine = law.bias_type == "affine";
     const double kp = affine ? -law.bias[1] : 0, kv = damping(law, name, gear);
     if (kv < 0) {
@@ -209,10 +267,22 @@ struct Actuators {
       sum.element = e;
       order.push_back(index);
     }
+    add_lag(e, law, affine, sum);
     sum.kp += gear * gear * kp;
     sum.kd += gear * gear * kv;
     sum.constant += gear * (law.gain[0] * control + (affine ? law.bias[0] : 0));
-    sum.limit += limit(s, gear, law, kp > 0 || kv > 0, has_range, range);
+    sum.limit += limit(s, gear, law, kp > 0 || kv > 0, has_range && !integrated, range);
+  }
+
+  // A filter of the control is a lag of the torque where the torque is the control alone; where a
+  // servo's reference is filtered it is taken at once.
+  void add_lag(const Element& e, const Law& law, bool affine, Sum& sum) {
+    if (law.dynamics != "filter" && law.dynamics != "filterexact") return;
+    if (affine || sum.count > 1 || !(law.time_constant > 0))
+      reader.unused(e, nullptr,
+                    fmt::format("its {} dynamics: the control acts at once", law.dynamics));
+    else
+      sum.lag = law.time_constant;
   }
 
   void add(int index) {
@@ -222,6 +292,7 @@ struct Actuators {
     motor.joints = {joint.name};
     motor.kp = sum.kp;
     motor.kd = sum.kd;
+    if (sum.count == 1) motor.drive.lag = sum.lag;
     motor.limit = std::min(sum.limit, joint.force_limit);
     if (sum.kp > 0)
       motor.reference = Constant{sum.constant / sum.kp};

@@ -50,16 +50,21 @@ bool bits_meet(const Touch& a, const Touch& b) {
 
 auto key(const ContactLaw& l) { return std::tuple(l.mu1, l.mu2, l.drilling, l.rolling); }
 
+// A body's part in exclusions from what does not move, the world or bodies fixed to it: their
+// shapes are the world's, so that laws tell them apart, not bodies.
+struct StillRole {
+  int still = -1;        // the body, where it does not move and an <exclude> names it
+  std::set<int> avoids;  // of a body that moves: such bodies it never touches
+  friend auto operator<=>(const StillRole&, const StillRole&) = default;
+};
+
 struct Contacts {
   Reader& reader;
-  std::set<BodyPair> excluded{};  // <exclude>
-  std::set<BodyPair> named{};     // in Robot::excluded
+  std::set<BodyPair> excluded{};          // <exclude>
+  std::map<int, StillRole> still_role{};  // of the bodies that have one
+  std::set<BodyPair> named{};             // in Robot::excluded
 
-  // The world's part in an exclusion: 1 the world, 2 a body that never touches it.
-  [[nodiscard]] int world_role(int body) const {
-    if (body == 0) return 1;
-    return excluded.contains({0, body}) ? 2 : 0;
-  }
+  [[nodiscard]] bool is_still(int body) const { return reader.bodies[body].weld == 0; }
   [[nodiscard]] int parent_weld(int weld) const {
     return reader.bodies[reader.bodies[weld].parent].weld;
   }
@@ -74,7 +79,7 @@ struct Contacts {
 
   void exclude(int a, int b) {
     const auto& all = reader.bodies;
-    if (all[a].weld == 0 || all[b].weld == 0 || a == b) return;
+    if (a == 0 || b == 0 || a == b) return;  // the world is no body
     if (!named.insert(ordered(a, b)).second) return;
     reader.robot.excluded.emplace_back(all[a].name, all[b].name);
   }
@@ -86,13 +91,17 @@ struct Contacts {
       (void)e.text("name");
       const int a = reader.find_body(e, "body1", e.required_text("body1")),
                 b = reader.find_body(e, "body2", e.required_text("body2"));
-      const int low = std::min(a, b);
-      if (low != 0 && (reader.bodies[a].weld == 0 || reader.bodies[b].weld == 0)) {
-        reader.unused(e, nullptr, "a body fixed to the world is a part of it");
+      if (is_still(a) && is_still(b)) {
+        reader.unneeded(e, nullptr, "neither body moves: they never touch");
         continue;
       }
       excluded.insert(ordered(a, b));
       exclude(a, b);
+      for (const auto& [still, other] : {std::pair(a, b), std::pair(b, a)})
+        if (is_still(still)) {
+          still_role[still].still = still;
+          still_role[other].avoids.insert(still);
+        }
     }
   }
 
@@ -152,7 +161,7 @@ struct Contacts {
 
   struct Class {
     Touch touch;
-    int role = 0;
+    StillRole role;
     Shape kind = Sphere{};  // of its first shape
     std::vector<std::string> shapes;
     std::set<int> bodies;
@@ -173,10 +182,11 @@ struct Contacts {
   std::vector<Class> classes() const {
     const bool by_kind = !all_kinds_touch();
     std::vector<Class> all;
-    std::map<std::tuple<Touch, int, std::size_t>, std::size_t> index;
+    std::map<std::tuple<Touch, StillRole, std::size_t>, std::size_t> index;
     for (const GeomPart& g : reader.geoms) {
       if (g.shape.empty() || (g.touch.contype == 0 && g.touch.conaffinity == 0)) continue;
-      const int role = world_role(g.body);
+      const auto known = still_role.find(g.body);
+      const StillRole role = known == still_role.end() ? StillRole{} : known->second;
       const auto [at, added] =
           index.emplace(std::tuple(g.touch, role, by_kind ? g.solid.index() : 0), all.size());
       if (added) all.push_back({g.touch, role, g.solid, {}, {}});
@@ -187,7 +197,8 @@ struct Contacts {
   }
 
   [[nodiscard]] bool meet(const Class& a, const Class& b) const {
-    if (a.role + b.role == 3 || !bits_meet(a.touch, b.touch)) return false;
+    if (a.role.avoids.contains(b.role.still) || b.role.avoids.contains(a.role.still)) return false;
+    if (!bits_meet(a.touch, b.touch)) return false;
     for (const int x : a.bodies)
       for (const int y : b.bodies)
         if (may_touch(x, y)) return supported(a, b);

@@ -1,6 +1,8 @@
 // Equalities that close loops, and keyframes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "saltus/robots/mjcf_reader.h"
 
 namespace saltus::mjcf {
@@ -62,14 +64,66 @@ struct Equalities {
       (void)s.vec3("anchor");  // where the soft weld measures: a hard one is rigid
   }
 
+  void leave(const Styled& s) {
+    const std::string kind = s.self().name();
+    const bool on = s.boolean("active").value_or(true);
+    for (const char* word : {"name", "joint1", "joint2", "tendon1", "tendon2", "polycoef"})
+      (void)s.text(word);
+    if (!on)
+      reader.unneeded(s.self(), "active", "an equality that is off");
+    else if (kind == "joint")
+      couple(s);
+    else
+      reader.unused(s.self(), nullptr,
+                    fmt::format("an equality of kind {} is not supported", kind));
+  }
+
+  int joint(const Element& e, const char* attribute) {
+    const std::string name = e.required_text(attribute);
+    const auto found = reader.joint_of.find(name);
+    if (found == reader.joint_of.end())
+      throw e.error(attribute, fmt::format("no joint is called '{}'", name));
+    return found->second;
+  }
+
+  // q1 - ref1 = a0 + a1 (q2 - ref2)
+  void couple(const Styled& s) {
+    const Element& e = s.self();
+    const JointPart& first = reader.joints[joint(e, "joint1")];
+    const JointPart* second = e.has("joint2") ? &reader.joints[joint(e, "joint2")] : nullptr;
+    const auto a = s.numbers("polycoef", {0, 1, 0, 0, 0});
+    RobotCoupling c;
+    c.follower = first.name;
+    c.leader = second ? second->name : "";
+    c.ratio = second ? a[1] : 0;
+    c.offset = first.q[0] + a[0] - (second ? a[1] * second->q[0] : 0);
+    c.where = {e.file(), e.line()};
+    std::string why;
+    if (second && (a[2] != 0 || a[3] != 0 || a[4] != 0))
+      why = "a polynomial that is no line";
+    else
+      why = add_coupling(reader.robot, c);
+    if (why.empty())
+      reader.assumed(e, nullptr, "kept exactly: solref and solimp have no part");
+    else
+      reader.unused(e, nullptr,
+                    second ? fmt::format("{}: joint '{}' moves by itself, it does not follow joint "
+                                         "'{}'",
+                                         why, c.follower, c.leader)
+                           : fmt::format("{}: joint '{}' is not held", why, c.follower));
+  }
+
   void read(const Element& e) {
     ++count;
     const std::string kind = e.name();
-    if (kind != "connect" && kind != "weld") return;
     e.mark();
     const Styled s = reader.defaults.styled(e, "");
+    if (kind != "connect" && kind != "weld") {
+      leave(s);
+      return;
+    }
     if (!s.boolean("active").value_or(true)) {
-      reader.unused(e, "active", "an equality that is off closes no loop");
+      reader.unneeded(e, "active", "an equality that is off closes no loop");
       return;
     }
     Ends between = ends(e);
@@ -141,6 +195,12 @@ void Reader::read_keyframes() {
       }
       if (!has_scalar_coordinates(j.kind)) {  // MuJoCo normalises, too
         const std::size_t n = start.q.size();
+        if (std::all_of(start.q.end() - 4, start.q.end(), [](double x) { return x == 0; })) {
+          changed(
+              e, "qpos",
+              fmt::format("the quaternion of joint '{}' was 0 0 0 0, taken as 1 0 0 0", j.name));
+          start.q[n - 4] = 1;
+        }
         const Quat p(rotation_of(e, "qpos",
                                  {start.q[n - 4], start.q[n - 3], start.q[n - 2], start.q[n - 1]}));
         start.q[n - 4] = p.w();

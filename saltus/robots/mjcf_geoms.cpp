@@ -1,6 +1,7 @@
 // Geoms: what touches, what is seen, and what weighs.
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
@@ -121,47 +122,90 @@ Touch read_touch(const Styled& s) {
 struct GeomReader {
   Reader& reader;
   int body;
+  std::string missing_{};  // why the last geom has no solid
 
   // Nothing where the geom has no part in the model.
   std::optional<Solid> read(const Styled& s, const std::string& type, SE3& pose) {
     if (type == "plane") {
       if (reader.bodies[body].weld != 0)
         throw s.self().error("a plane belongs to the world or a body fixed to it");
-      if (s.has("size")) reader.unused(s.self(), "size", "a plane has no edges");
+      if (s.has("size")) reader.unneeded(s.self(), "size", "a plane has no edges");
       return Solid{HalfSpace{}, {}, {}};
     }
     if (type == "hfield" || type == "sdf") {
-      reader.unused(s.self(), nullptr, fmt::format("a geom of type {} is not supported", type));
+      missing_ = fmt::format("a geom of type {} is not supported", type);
+      reader.unused(s.self(), nullptr, missing_);
       return std::nullopt;
     }
     if (type == "mesh") return mesh(s);
-    if (s.holder("mesh")) {
-      reader.unused(s.self(), nullptr, fmt::format("a {} fitted to a mesh is not supported", type));
-      return std::nullopt;
-    }
+    if (s.holder("mesh")) return fitted(s, type);
     return read_primitive(s, type, pose);
   }
 
   std::optional<Solid> mesh(const Styled& s) {
     const Mesh& m = reader.mesh(s);
     if (!m.hull.hull) {
-      reader.unused(s.self(), "mesh",
-                    "without the mesh this geom is neither seen nor touched, "
-                    "and weighs nothing");
+      missing_ = m.why;
+      const Touch t = read_touch(s);
+      reader.note(RobotNote::Kind::unused, s.self(), "mesh",
+                  "without the mesh this geom is neither seen nor touched",
+                  t.contype != 0 || t.conaffinity != 0);
       return std::nullopt;
     }
-    return Solid{m.hull, {}, mesh_inertia(m)};
+    return Solid{m.hull, {}, m.unit};
+  }
+
+  // A primitive in place of a mesh: that of the box with the mesh's moments, MuJoCo's way.
+  std::optional<Solid> fitted(const Styled& s, const std::string& type) {
+    const Mesh& m = reader.mesh(s);
+    if (!(m.unit.mass > 0)) {
+      missing_ = m.why.empty() ? "the mesh encloses nothing" : m.why;
+      reader.unused(s.self(), "mesh", missing_);
+      return std::nullopt;
+    }
+    const Eigen::SelfAdjointEigenSolver<Mat3> axes(m.unit.about_com);
+    const Vec3 least_first = axes.eigenvalues();
+    const Vec3 moments(least_first[2], least_first[1], least_first[0]);  // z: the long axis
+    SE3 principal;
+    principal.r = m.unit.com;
+    principal.R.col(2) = axes.eigenvectors().col(0);
+    principal.R.col(1) = axes.eigenvectors().col(1);
+    principal.R.col(0) = principal.R.col(1).cross(principal.R.col(2));
+    const Vec3 squares = 6 / m.unit.mass * (others(moments) - moments).cwiseMax(0);
+    const Vec3 half = s.number("fitscale").value_or(1) * 0.5 * squares.cwiseSqrt();
+    const double radius = 0.5 * (half.x() + half.y());
+    if (!(half.minCoeff() > 0)) throw s.error("mesh", "the mesh has no thickness to fit to");
+    Solid solid = type == "sphere"     ? sphere(half.mean())
+                  : type == "capsule"  ? capsule(radius, std::max(0.0, half.z() - radius / 2))
+                  : type == "cylinder" ? cylinder(radius, half.z())
+                  : type == "box"      ? box(half)
+                                       : ellipsoid(half);
+    solid.frame = principal * solid.frame;
+    solid.unit.com = principal.r;
+    const Mat3 J = principal.R * solid.unit.about_com * principal.R.transpose();
+    solid.unit.about_com = 0.5 * (J + J.transpose());
+    reader.assumed(s.self(), "mesh", fmt::format("a {} fitted to the mesh's moments", type));
+    return solid;
+  }
+
+  // Whether a geom gives its body mass, where geoms do; of a solid whose volume is not known.
+  [[nodiscard]] bool weighs(const Styled& s) const {
+    const int group = s.integer("group").value_or(0);
+    if (group < reader.compiler.first_group || group > reader.compiler.last_group) return false;
+    return s.number("mass").value_or(s.number("density").value_or(1000)) > 0;
   }
 
   void weigh(const Styled& s, const Solid& solid, const SE3& frame, RigidInertia& sum) {
-    const int group = s.integer("group").value_or(0);
-    if (group < reader.compiler.first_group || group > reader.compiler.last_group) return;
+    if (!weighs(s)) {
+      if (s.number("mass").value_or(s.number("density").value_or(1000)) < 0)
+        throw s.error(s.has("mass") ? "mass" : "density", "expected a number >= 0");
+      return;
+    }
     if (s.boolean("shellinertia").value_or(false))
       reader.unused(s.self(), "shellinertia", "the geom weighs as a solid");
     const double density = s.number("density").value_or(1000);
     const double mass = s.number("mass").value_or(density * solid.unit.mass);
-    if (!(mass >= 0)) throw s.error(s.has("mass") ? "mass" : "density", "expected a number >= 0");
-    if (mass == 0 || solid.unit.mass == 0) return;
+    if (solid.unit.mass == 0) return;
     RigidInertia part = solid.unit;
     part.about_com *= mass / solid.unit.mass;
     part.mass = mass;
@@ -187,6 +231,11 @@ struct GeomReader {
     if (solid) {
       if (with_mass) weigh(s, *solid, p.frame * pose, inertia);
       show(s, part, *solid, p.frame * pose);
+    } else if (with_mass && type != "hfield" && reader.bodies[body].weld != 0 && weighs(s)) {
+      throw s.self().error(fmt::format(
+          "this geom gives its body mass and cannot: {}; give the body an <inertial>, or the geom "
+          "mass=\"0\"",
+          missing_));
     }
     reader.geoms.push_back(part);
   }
@@ -250,7 +299,7 @@ void Reader::read_assets() {
   for (const Element& e : sources.contents("asset")) {
     std::string name = e.node().attribute("name").value();
     if (e.name() == "material" && !materials.emplace(name, e).second)
-      throw e.error(fmt::format("the material name '{}' is taken", name));
+      unneeded(e, nullptr, fmt::format("the first material '{}' is taken", name));
     if (e.name() != "mesh") continue;
     if (name.empty())
       name = std::filesystem::path(e.node().attribute("file").value()).stem().string();

@@ -75,11 +75,17 @@ const std::map<std::string, std::string>& reasons() {
       {"<custom>", "user data have no part in the model"},
       {"<extension>", "plugins are not supported"},
       {"<plugin>", "plugins are not supported"},
-      {"<composite>", "macros are not expanded: write the bodies out"},
+      {"<composite>", "its bodies are not made: write them out"},
       {"<flexcomp>", "there are no deformable bodies"},
       {"<deformable>", "there are no deformable bodies"},
-      {"<replicate>", "macros are not expanded: write the bodies out"},
-      {"<attach>", "models are not attached: include them"},
+      {"<attach>", "its bodies are not there: a model is not attached, include it"},
+      {"<model>", "models are not attached: include them"},
+      {"<flex>", "there are no deformable bodies"},
+      {"<skin>", "skins are not shown"},
+      {"<text>", "user data have no part in the model"},
+      {"<numeric>", "user data have no part in the model"},
+      {"<layer>", "textures are not read"},
+      {"nodamper", "a setting of the compiler"},
       {"<tuple>", "user data have no part in the model"},
   };
   return all;
@@ -93,9 +99,13 @@ std::string reason(const std::string& key) {
 }  // namespace
 
 std::string why_unused(const std::string& tag, const std::string& attribute) {
-  if (attribute.empty()) return reason("<" + tag + ">");
+  if (attribute.empty()) {
+    const std::string found = reason("<" + tag + ">");
+    return found.empty() ? "not supported" : found;
+  }
   std::string found = reason(tag + " " + attribute);
-  return found.empty() ? reason(attribute) : found;
+  if (found.empty()) found = reason(attribute);
+  return found.empty() ? "not supported" : found;
 }
 
 void Reader::collect_unread() {
@@ -105,8 +115,11 @@ void Reader::collect_unread() {
       const std::size_t end = u.item.rfind('>');
       const std::string tag = u.item.substr(1, u.item.find_first_of(" >") - 1);
       const std::string attribute = end + 2 < u.item.size() ? u.item.substr(end + 2) : "";
-      robot.notes.push_back(
-          {RobotNote::Kind::unused, {file->name(), u.line}, u.item, why_unused(tag, attribute)});
+      robot.notes.push_back({RobotNote::Kind::unused,
+                             {file->name(), u.line},
+                             u.item,
+                             why_unused(tag, attribute),
+                             matters_unread(u.item)});
     }
   const auto place = [&](const RobotNote& n) {
     const auto& files = sources.files();

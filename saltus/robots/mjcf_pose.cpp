@@ -12,6 +12,17 @@ namespace saltus::mjcf {
 
 double Compiler::angle(double x) const { return degree ? x * std::numbers::pi / 180 : x; }
 
+Mat3 Compiler::euler_rotation(const Vec3& angles) const {
+  Mat3 R = Mat3::Identity();
+  for (int i = 0; i < 3; ++i) {
+    const char letter = euler[i];
+    const bool fixed = letter >= 'X' && letter <= 'Z';
+    const Mat3 turn = exp_so3(angle(angles[i]) * Vec3::Unit(letter - (fixed ? 'X' : 'x')));
+    R = fixed ? Mat3(turn * R) : Mat3(R * turn);
+  }
+  return R;
+}
+
 namespace {
 
 // One of several words; the first word is 0.
@@ -109,18 +120,6 @@ Mat3 from_axes(const Element& e) {
   return R;
 }
 
-Mat3 from_euler(const Element& e, const Compiler& c) {
-  const Vec3 angles = *e.vec3("euler");
-  Mat3 R = Mat3::Identity();
-  for (int i = 0; i < 3; ++i) {
-    const char letter = c.euler[i];
-    const bool fixed = letter >= 'X' && letter <= 'Z';
-    const Mat3 turn = exp_so3(c.angle(angles[i]) * Vec3::Unit(letter - (fixed ? 'X' : 'x')));
-    R = fixed ? Mat3(turn * R) : Mat3(R * turn);
-  }
-  return R;
-}
-
 }  // namespace
 
 SE3 read_pose(const Styled& styled, const Compiler& compiler) {
@@ -138,7 +137,7 @@ SE3 read_pose(const Styled& styled, const Compiler& compiler) {
     if (e.has("axisangle")) pose.R = from_axis_angle(e, compiler);
     if (e.has("xyaxes")) pose.R = from_axes(e);
     if (e.has("zaxis")) pose.R = turn_z_to(direction(e, "zaxis", *e.vec3("zaxis")));
-    if (e.has("euler")) pose.R = from_euler(e, compiler);
+    if (e.has("euler")) pose.R = compiler.euler_rotation(*e.vec3("euler"));
     break;
   }
   return pose;

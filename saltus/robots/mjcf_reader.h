@@ -27,10 +27,13 @@ struct Compiler {
   int first_group = 0, last_group = 5;       // geoms with these groups carry mass
   std::string mesh_folder;
 
-  [[nodiscard]] double angle(double x) const;  // [rad]
+  [[nodiscard]] double angle(double x) const;                   // [rad]
+  [[nodiscard]] Mat3 euler_rotation(const Vec3& angles) const;  // in the order of `euler`
 };
 
 [[nodiscard]] Compiler read_compiler(const Sources& sources);
+// Writes out every <replicate> (mjcf_replicate.cpp).
+void expand_replicates(const Sources& sources, const Compiler& compiler);
 // pos and one of quat, axisangle, xyaxes, zaxis, euler.
 [[nodiscard]] SE3 read_pose(const Styled& e, const Compiler& compiler);
 [[nodiscard]] Mat3 turn_z_to(const Vec3& direction);  // by the least rotation
@@ -82,8 +85,10 @@ struct Placed {
 };
 
 struct Mesh {
-  TriangleMesh surface;  // may have no triangles
-  ConvexHull hull;       // null where the mesh is absent or flat
+  TriangleMesh surface;    // may have no triangles
+  ConvexHull hull = {};    // null where the mesh is absent or flat
+  RigidInertia unit = {};  // of unit density
+  std::string why = {};    // there is no hull
 };
 
 struct Reader {
@@ -105,12 +110,19 @@ struct Reader {
   bool contacts = true, parents_excluded = true;  // flags
 
   void note(RobotNote::Kind kind, const Element& e, const char* attribute,
-            const std::string& message);
+            const std::string& message, bool matters = true);
   void assumed(const Element& e, const char* attribute, const std::string& message) {
     note(RobotNote::Kind::assumed, e, attribute, message);
   }
+  void changed(const Element& e, const char* attribute, const std::string& message) {
+    note(RobotNote::Kind::changed, e, attribute, message);
+  }
   void unused(const Element& e, const char* attribute, const std::string& message) {
     note(RobotNote::Kind::unused, e, attribute, message);
+  }
+  // The motion is the same without it.
+  void unneeded(const Element& e, const char* attribute, const std::string& message) {
+    note(RobotNote::Kind::unused, e, attribute, message, false);
   }
   // A name no one has: the file's own, else `fallback`, with a number behind it where taken.
   [[nodiscard]] std::string new_name(std::set<std::string>& taken, const Element& e,
@@ -147,10 +159,14 @@ struct Reader {
 
 // Adds an inertia at a frame; both about their centres of mass.
 void add_inertia(RigidInertia& sum, const RigidInertia& part, const SE3& frame);
-// Of unit density, about the centre of mass: of a closed surface, else of the hull.
-[[nodiscard]] RigidInertia mesh_inertia(const Mesh& mesh);
+// How a mesh weighs, as MuJoCo's compiler has it. legacy and exact: pyramids from the centre of its
+// surface to its triangles, those seen from behind counted positive (legacy) or negative; convex:
+// its hull; shell: its surface alone.
+enum class MeshInertia { legacy, exact, convex, shell };
+// Of unit density (a surface density for shells), about the centre of mass.
+[[nodiscard]] RigidInertia pyramid_inertia(const TriangleMesh& surface, MeshInertia mode);
 
-// Why something of a file is not used; empty where there is no more to say.
+// Why something of a file is not used.
 [[nodiscard]] std::string why_unused(const std::string& tag, const std::string& attribute);
 
 }  // namespace saltus::mjcf

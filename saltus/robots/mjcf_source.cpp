@@ -20,11 +20,10 @@ std::string label(const Element& e, const char* attribute) {
 
 // --- files ---------------------------------------------------------------------------------------
 
-Sources::Sources(const std::string& text, const std::string& name, const std::string& folder)
-    : folder_(folder) {
+Sources::Sources(const std::string& text, const std::string& name, Folders folders)
+    : folders_(std::move(folders)) {
   XmlFile& file = add(text, name);
-  if (const auto own = path_in_folder(folder, fs::path(name).filename().string()))
-    paths_.back() = *own;
+  if (const auto own = folders_.find(fs::path(name).filename().string())) paths_.back() = *own;
   root_ = file.root();
   if (root_.name() != "mujoco" && root_.name() != "mujocoinclude")
     throw root_.error("expected the root element <mujoco>");
@@ -53,18 +52,16 @@ void Sources::include_all(const Element& e) {
 
 // MuJoCo looks from the folder of the main file; of a file that is not there, beside its includer.
 std::string Sources::find(const Element& e, const std::string& file) const {
-  try {
-    if (const auto found = path_in_folder(folder_, file)) return *found;
-    const auto includer = std::find_if(files_.begin(), files_.end(),
-                                       [&](const auto& f) { return f->name() == e.file(); });
-    const std::string& path = paths_[includer - files_.begin()];
-    if (!path.empty()) {
-      const fs::path beside = fs::path(path).parent_path() / file;
-      const fs::path inside = beside.lexically_relative(fs::weakly_canonical(folder_));
-      if (const auto found = path_in_folder(folder_, inside.string())) return *found;
-    }
-  } catch (const InputError& failure) { throw e.error("file", failure.what()); }
-  throw e.error("file", fmt::format("there is no file '{}' below the robot's folder", file));
+  const auto includer = std::find_if(files_.begin(), files_.end(),
+                                     [&](const auto& f) { return f->name() == e.file(); });
+  const std::string beside = fs::path(paths_[includer - files_.begin()]).parent_path().string();
+  std::string why = fmt::format("there is no file '{}' below the robot's folder", file);
+  for (const std::string& from : {std::string(), beside}) {
+    try {
+      if (const auto found = folders_.find(file, from)) return *found;
+    } catch (const InputError& failure) { why = failure.what(); }
+  }
+  throw e.error("file", why);
 }
 
 void Sources::include(const Element& e) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "saltus/robots/folders.h"
 #include "saltus/robots/xml.h"
 
 namespace saltus::mjcf {
@@ -22,7 +23,7 @@ inline constexpr int deepest = 1000;  // nesting of bodies, frames and classes, 
 class Sources {
  public:
   // Throws InputError: an include that is missing, leaves the folder, or comes twice.
-  Sources(const std::string& text, const std::string& name, const std::string& folder);
+  Sources(const std::string& text, const std::string& name, Folders folders);
 
   [[nodiscard]] Element root() const { return root_; }
   [[nodiscard]] std::vector<Element> children(const Element& e) const;  // not marked
@@ -30,7 +31,7 @@ class Sources {
   [[nodiscard]] std::vector<Element> sections(const char* name) const;
   // The contents of such sections, not marked.
   [[nodiscard]] std::vector<Element> contents(const char* section) const;
-  [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] const Folders& folders() const { return folders_; }
   // Whether an element of that kind has this name anywhere.
   [[nodiscard]] bool is_named(const std::string& tag, const std::string& name) const;
   [[nodiscard]] const std::vector<std::unique_ptr<XmlFile>>& files() const { return files_; }
@@ -41,7 +42,7 @@ class Sources {
   void include(const Element& e);
   [[nodiscard]] std::string find(const Element& e, const std::string& file) const;
 
-  std::string folder_;
+  Folders folders_;
   Element root_;
   std::vector<std::unique_ptr<XmlFile>> files_;
   std::vector<std::string> paths_;                         // canonical, of files_; empty: a text

@@ -41,20 +41,6 @@ std::string text_of_file(const std::string& path) {
   return text;
 }
 
-// What a name of ROS may mean below the folder, best first.
-std::vector<std::string> meanings(const std::string& file) {
-  const std::string package = "package://", plain = "file://", model = "model://";
-  for (const std::string& scheme : {package, model})
-    if (file.starts_with(scheme)) {
-      const std::string rest = file.substr(scheme.size());
-      const std::size_t slash = rest.find('/');
-      if (slash == std::string::npos) return {rest};
-      return {rest, rest.substr(slash + 1)};
-    }
-  if (file.starts_with(plain)) return {file.substr(plain.size())};
-  return {file};
-}
-
 }  // namespace
 
 bool is_robot_file(const std::string& path) {
@@ -79,17 +65,27 @@ Robot read_robot(const std::string& text, const std::string& name, const std::st
   const std::string kind = XmlFile(text, name).root().name();
   if (kind == "robot") return read_urdf(text, name, folder, options);
   if (kind == "mujoco") return read_mjcf(text, name, folder, options);
-  throw InputError(
-      fmt::format("{}: expected <robot> (URDF) or <mujoco> (MJCF), got <{}>", name, kind));
+  if (kind == "sdf") return read_sdf(text, name, folder, options);
+  throw InputError(fmt::format(
+      "{}: expected <robot> (URDF), <mujoco> (MJCF) or <sdf> (SDF), got <{}>", name, kind));
 }
 
-MeshShape mesh_shape(const std::string& folder, const std::string& file, const Vec3& scale) {
+std::string coarse_text(const CoarseHull& hull) {
+  if (hull.merged == 0) return "";
+  return fmt::format(
+      "its hull of {} corners is taken with {}: corners nearer than {:.3g} m to "
+      "another are left out",
+      hull.vertices, hull.hull.hull->vertices.size(), hull.merged);
+}
+
+MeshShape mesh_shape(const Folders& folders, const std::string& file, const Vec3& scale) {
   try {
-    for (const std::string& meaning : meanings(file))
-      if (const auto path = path_in_folder(folder, meaning))
-        return {hull_of(read_mesh(*path), scale), ""};
-  } catch (const InputError& e) { return {std::nullopt, e.what()}; }
-  return {std::nullopt, fmt::format("'{}' is not there", file)};
+    if (const auto path = folders.find(file)) {
+      const CoarseHull hull = coarse_hull_of(read_mesh(*path), scale);
+      return {hull.hull, "", coarse_text(hull)};
+    }
+  } catch (const InputError& e) { return {std::nullopt, e.what(), ""}; }
+  return {std::nullopt, fmt::format("'{}' is not there", file), ""};
 }
 
 }  // namespace saltus

@@ -1,5 +1,5 @@
-// A robot file (URDF or MJCF) as the parts of a scene, with what was understood of it, what was
-// assumed and what was not used.
+// A robot file (URDF, MJCF or SDF) as the parts of a scene, with what was understood of it, what
+// was assumed and what was not used.
 #pragma once
 #include <map>
 #include <optional>
@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "saltus/geometry/hull.h"
+#include "saltus/robots/folders.h"
 #include "saltus/scene/robot_use.h"
 #include "saltus/scene/scene.h"
 
@@ -21,12 +23,14 @@ struct SourceLine {
 struct RobotNote {
   enum class Kind {
     assumed,  // the file is silent or ambiguous, and this was chosen
+    changed,  // the file says something that no model can be, and this was taken instead
     unused    // an element or attribute that has no part in the model
   };
   Kind kind = Kind::assumed;
   SourceLine where;
   std::string item;     // "<joint name="knee"> calibration"
   std::string message;  // why, or what was chosen; may be empty for unused items
+  bool matters = true;  // the motion is another for it; not: what is only seen or measured
 };
 
 struct RobotSite {  // a named frame: where sensors sit
@@ -39,14 +43,23 @@ struct RobotKeyframe {
   std::map<std::string, InitialScene> joints;  // by joint name
 };
 
+// A joint that follows another, both of one coordinate and of one tree: q = ratio q_leader +
+// offset.
+struct RobotCoupling {
+  std::string follower, leader;  // joints; no leader: held at the offset
+  double ratio = 1, offset = 0;  // [-] or [m/rad], [rad/m]; [rad] or [m]
+  SourceLine where;
+};
+
 // Names are those of the file. Bodies come in its order, parents first. The root of a URDF has
 // Fixed or Floating to the world, by the options.
 struct Robot {
-  std::string name, file, format;  // format: "urdf" or "mjcf"
+  std::string name, file, format;  // format: "urdf", "mjcf" or "sdf"
   std::vector<BodyScene> bodies;
   std::vector<SourceLine> body_lines;  // of each body
   std::vector<LoopScene> loops;
   std::vector<SourceLine> loop_lines;
+  std::vector<RobotCoupling> couplings;
   std::vector<ShapeScene> obstacles;                          // shapes on the world
   std::vector<ContactScene> contacts;                         // laws the file states
   std::vector<std::pair<std::string, std::string>> excluded;  // bodies that never touch
@@ -61,8 +74,8 @@ struct Robot {
   std::vector<RobotNote> notes;                 // in the order of the file
 };
 
-// By the root element of the file. Files it names (includes, meshes) are read only below its own
-// folder. Throws InputError with file and line.
+// By the root element of the file. Files it names (includes, meshes) are read only from its own
+// folders (folders.h). Throws InputError with file and line.
 [[nodiscard]] Robot load_robot(const std::string& path, const RobotOptions& options = {});
 // The same of a text; files it names are looked for below `folder`, and with an empty folder none
 // is opened (fuzzing).
@@ -72,21 +85,26 @@ struct Robot {
 // Of one format each; called by read_robot.
 [[nodiscard]] Robot read_urdf(const std::string& text, const std::string& name,
                               const std::string& folder, const RobotOptions& options);
+[[nodiscard]] Robot read_sdf(const std::string& text, const std::string& name,
+                             const std::string& folder, const RobotOptions& options);
 [[nodiscard]] Robot read_mjcf(const std::string& text, const std::string& name,
                               const std::string& folder, const RobotOptions& options);
 
-// A file that a robot file names, or nothing where it is absent (or the folder is empty). Throws
-// InputError where the path, links followed, leaves the folder.
-[[nodiscard]] std::optional<std::string> path_in_folder(const std::string& folder,
-                                                        const std::string& file);
+// Adds a coupling, or says why it cannot be kept: joints that are absent, have not one coordinate,
+// or belong to two trees.
+[[nodiscard]] std::string add_coupling(Robot& robot, const RobotCoupling& coupling);
+
+// Whether an element or attribute that no one read, "<geom name="a"> gap", may change the motion.
+[[nodiscard]] bool matters_unread(const std::string& item);
 
 // The convex hull of a mesh file (STL, OBJ) that a robot file names, scaled; or why there is none.
-// Names of ROS, package://name/path and file://path, are looked for below the folder.
 struct MeshShape {
   std::optional<Shape> shape;
-  std::string why;
+  std::string why;     // there is none
+  std::string coarse;  // it is coarser than the mesh's hull; empty: it is not
 };
-[[nodiscard]] MeshShape mesh_shape(const std::string& folder, const std::string& file,
+[[nodiscard]] std::string coarse_text(const CoarseHull& hull);  // empty: it is not
+[[nodiscard]] MeshShape mesh_shape(const Folders& folders, const std::string& file,
                                    const Vec3& scale);
 
 // Adds the robot's parts behind those of the scene. Throws InputError on an unknown keyframe.
@@ -95,7 +113,8 @@ void add_robot(Scene& scene, const Robot& robot, const RobotUse& use);
 // Whether a file is XML, by its first character; otherwise it is a scene.
 [[nodiscard]] bool is_robot_file(const std::string& path);
 // A scene that names the robot's file (base as in a scene), to be kept in the same folder.
-[[nodiscard]] std::string scene_text(const Robot& robot, const std::string& base);
+[[nodiscard]] std::string scene_text(const Robot& robot, const std::string& base,
+                                     const RobotOptions& options = {});
 
 // A scene that runs the robot, alone: what `saltus import` and `saltus.load` build.
 [[nodiscard]] Scene scene_of(const Robot& robot);

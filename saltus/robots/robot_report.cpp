@@ -1,7 +1,9 @@
 // What was understood of a robot file, what was assumed and what was not used.
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "saltus/robots/robot.h"
@@ -109,6 +111,11 @@ std::string joint_line(const BodyScene& b) {
   return line;
 }
 
+constexpr std::array<std::pair<RobotNote::Kind, const char*>, 3> note_kinds{
+    {{RobotNote::Kind::assumed, "assumed"},
+     {RobotNote::Kind::changed, "changed"},
+     {RobotNote::Kind::unused, "unused"}}};
+
 void append_notes(const Robot& r, RobotNote::Kind kind, const char* title, std::string& out) {
   std::size_t count = 0;
   std::string lines;
@@ -119,6 +126,58 @@ void append_notes(const Robot& r, RobotNote::Kind kind, const char* title, std::
                          n.message.empty() ? "" : ": ", n.message);
   }
   out += fmt::format("{}: {}\n{}", title, count, lines);
+}
+
+// What is the same but for a name and a number: "<joint> mimic: the joint ...".
+std::string kind_of(const RobotNote& n) {
+  std::string kind;
+  for (std::size_t i = 0; i < n.item.size(); ++i) {
+    if (n.item.compare(i, 7, " name=\"") == 0)
+      i = std::min(n.item.find('"', i + 7), n.item.size() - 1);
+    else
+      kind += n.item[i];
+  }
+  return kind;
+}
+
+// One line a kind of note that matters for the motion: how often, where first, why.
+std::string summary_of(const Robot& r, RobotNote::Kind kind, const char* title) {
+  struct Sum {
+    const RobotNote* first;
+    std::size_t count;
+  };
+  std::vector<std::pair<std::string, Sum>> sums;
+  std::map<std::string, std::size_t> known;
+  for (const RobotNote& n : r.notes) {
+    if (n.kind != kind || !n.matters) continue;
+    const auto [at, added] = known.emplace(kind_of(n), sums.size());
+    if (added) sums.push_back({at->first, {&n, 0}});
+    ++sums[at->second].second.count;
+  }
+  if (sums.empty()) return fmt::format("{}: nothing that matters for the motion\n", title);
+  std::string out = fmt::format("{}:\n", title);
+  for (const auto& [what, sum] : sums)
+    out += fmt::format("  {} x {}, first in line {}{}{}\n", sum.count, what, sum.first->where.line,
+                       sum.first->message.empty() ? "" : ": ", sum.first->message);
+  return out;
+}
+
+// What matters for the motion, before the details.
+std::string summary(const Robot& r) {
+  std::size_t driven = 0, limited = 0, hinges = 0;
+  for (const BodyScene& b : r.bodies) {
+    hinges += nv_of(b.joint.kind) > 0;
+    limited += !b.joint.dofs.empty() && std::isfinite(b.joint.dofs.front().lower);
+  }
+  for (const MotorScene& m : r.motors) driven += m.joints.size();
+  std::string out = fmt::format(
+      "works: {} joints that move ({} with motors, {} with limits), {} loops, {} "
+      "couplings, {} contact laws, {} keyframes\n",
+      hinges, driven, limited, r.loops.size(), r.couplings.size(), r.contacts.size(),
+      r.keyframes.size());
+  out += summary_of(r, RobotNote::Kind::changed, "changed");
+  out += summary_of(r, RobotNote::Kind::unused, "missing");
+  return out + "details:\n";
 }
 
 }  // namespace
@@ -133,6 +192,13 @@ std::string report_json(const Robot& r) {
     j["loops"].push_back({{"name", l.joint.name},
                           {"type", name_of(l.joint.kind)},
                           {"between", {l.joint.parent, l.child}}});
+  j["couplings"] = Json::array();
+  for (const RobotCoupling& c : r.couplings)
+    j["couplings"].push_back({{"follower", c.follower},
+                              {"leader", c.leader},
+                              {"ratio", c.ratio},
+                              {"offset", c.offset},
+                              {"line", c.where.line}});
   j["obstacles"] = Json::array();
   for (const ShapeScene& s : r.obstacles)
     j["obstacles"].push_back({{"name", s.name}, {"type", name_of(s.shape)}});
@@ -154,11 +220,16 @@ std::string report_json(const Robot& r) {
   for (const RobotKeyframe& k : r.keyframes) j["keyframes"].push_back(k.name);
   if (r.gravity) j["gravity"] = numbers(*r.gravity);
   if (r.timestep) j["timestep"] = *r.timestep;
-  j["assumed"] = Json::array();
-  j["unused"] = Json::array();
-  for (const RobotNote& n : r.notes)
-    j[n.kind == RobotNote::Kind::assumed ? "assumed" : "unused"].push_back(
-        {{"file", n.where.file}, {"line", n.where.line}, {"item", n.item}, {"message", n.message}});
+  for (const auto& [kind, key] : note_kinds) {
+    j[key] = Json::array();
+    for (const RobotNote& n : r.notes)
+      if (n.kind == kind)
+        j[key].push_back({{"file", n.where.file},
+                          {"line", n.where.line},
+                          {"item", n.item},
+                          {"message", n.message},
+                          {"matters", n.matters}});
+  }
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -166,8 +237,11 @@ std::string report_text(const Robot& r) {
   const Sums sums = sums_of(r);
   std::string out = fmt::format(
       "{}: {} '{}': {} bodies, {:.6g} kg, {} degrees of freedom, {} shapes, {} motors\n", r.file,
-      r.format == "urdf" ? "URDF" : "MJCF", r.name, r.bodies.size(), sums.mass, sums.nv,
-      sums.shapes, r.motors.size());
+      r.format == "urdf"  ? "URDF"
+      : r.format == "sdf" ? "SDF"
+                          : "MJCF",
+      r.name, r.bodies.size(), sums.mass, sums.nv, sums.shapes, r.motors.size());
+  out += summary(r);
   for (const BodyScene& b : r.bodies) {
     out += fmt::format("  {:<24} {:>10.6g} kg  {}\n", b.name, b.inertia.mass, joint_line(b));
     for (const ShapeScene& s : b.shapes)
@@ -176,6 +250,10 @@ std::string report_text(const Robot& r) {
   for (const LoopScene& l : r.loops)
     out += fmt::format("loop {}: {} between {} and {}\n", l.joint.name, name_of(l.joint.kind),
                        l.joint.parent, l.child);
+  for (const RobotCoupling& c : r.couplings)
+    out += c.leader.empty() ? fmt::format("joint {} is held at {:.6g}\n", c.follower, c.offset)
+                            : fmt::format("joint {} follows {}: {:.6g} times it, and {:.6g}\n",
+                                          c.follower, c.leader, c.ratio, c.offset);
   for (const ShapeScene& s : r.obstacles)
     out += fmt::format("world: {} '{}'\n", name_of(s.shape), s.name);
   for (const MotorScene& m : r.motors)
@@ -183,6 +261,7 @@ std::string report_text(const Robot& r) {
                        fmt::join(m.joints, ", "), m.kp, m.kd, m.limit);
   for (const RobotSite& s : r.sites) out += fmt::format("site {} on {}\n", s.name, s.body);
   for (const RobotKeyframe& k : r.keyframes) out += fmt::format("keyframe {}\n", k.name);
+  append_notes(r, RobotNote::Kind::changed, "changed", out);
   append_notes(r, RobotNote::Kind::assumed, "assumed", out);
   append_notes(r, RobotNote::Kind::unused, "not used", out);
   return out;

@@ -67,9 +67,10 @@ class Merger {
     const Node& root = scene_.document->root();
     if (robot_.gravity && !root["gravity"].IsDefined()) scene_.gravity = *robot_.gravity;
     if (robot_.timestep && !(root["time"].IsMap() && root["time"]["step"].IsDefined()))
-      scene_.integrator.dt = *robot_.timestep;
+      scene_.stepping.dt = *robot_.timestep;
     add_bodies();
     add_loops();
+    add_couplings();
     for (ShapeScene s : robot_.obstacles) {
       s.frame = use_.pose * s.frame;
       scene_.obstacles.push_back(own(s, robot_.file));
@@ -142,6 +143,43 @@ class Merger {
     }
   }
 
+  // Two contacts of one gap, couplings.cpp.
+  void add_couplings() {
+    for (const RobotCoupling& c : robot_.couplings)
+      for (const double side : {1.0, -1.0}) {
+        GapScene gap;
+        gap.contact.name = own(fmt::format("{} follows{}", c.follower, side > 0 ? "" : " back"));
+        gap.contact.offset = -side * c.offset;
+        gap.contact.terms.push_back({.coordinate = {}, .gap = side});
+        gap.joints.push_back(own(c.follower));
+        if (!c.leader.empty() && c.ratio != 0) {
+          gap.contact.terms.push_back({.coordinate = {}, .gap = -side * c.ratio});
+          gap.joints.push_back(own(c.leader));
+        }
+        scene_.gaps.push_back(gap);
+      }
+  }
+
+  // What follows starts where it has to, unless the scene says otherwise.
+  void start_couplings(std::map<std::string, InitialScene>& start) const {
+    for (const RobotCoupling& c : robot_.couplings) {
+      const auto of_leader = [&](bool rate) {
+        double x = 0;
+        if (const auto at = start.find(c.leader); at != start.end()) {
+          const std::vector<double>& given = rate ? at->second.v : at->second.q;
+          if (!given.empty()) x = given[0];
+        }
+        if (const auto at = scene_.initial.find(own(c.leader)); at != scene_.initial.end()) {
+          const std::vector<double>& given = rate ? at->second.v : at->second.q;
+          if (!given.empty()) x = given[0];
+        }
+        return x;
+      };
+      start[c.follower].q = {c.ratio * of_leader(false) + c.offset};
+      start[c.follower].v = {c.ratio * of_leader(true)};
+    }
+  }
+
   void add_contacts() {
     for (ContactScene c : robot_.contacts) {
       for (std::string& pattern : c.between) pattern = own_pattern(pattern);
@@ -159,7 +197,7 @@ class Merger {
 
   void add_exclusions() {
     for (const auto& [a, b] : robot_.excluded) exclude({a, b});
-    if (!use_.self_contact.value_or(robot_.format != "urdf")) {
+    if (!use_.self_contact.value_or(robot_.format == "mjcf")) {
       std::vector<std::string> all;
       for (const BodyScene& b : robot_.bodies) all.push_back(b.name);
       exclude(all);
@@ -213,6 +251,7 @@ class Merger {
     std::map<std::string, InitialScene> start = robot_.initial;
     if (use_.keyframe)
       for (const auto& [joint, given] : keyframe().joints) start[joint] = given;
+    start_couplings(start);
     const bool moved = !use_.pose.r.isZero(0) || use_.pose.R != Mat3::Identity();
     for (const BodyScene& b : robot_.bodies)
       if (moved && b.joint.parent == "world" && std::holds_alternative<Floating>(b.joint.kind))
@@ -276,21 +315,27 @@ Scene scene_of(const Robot& robot) {
   return scene;
 }
 
-std::string scene_text(const Robot& robot, const std::string& base) {
+std::string scene_text(const Robot& robot, const std::string& base, const RobotOptions& options) {
   YAML::Node root = bare_root(robot), entry;
   entry["file"] = std::filesystem::path(robot.file).filename().string();
   entry["base"] = base;
+  if (options.strict) entry["strict"] = true;
+  for (const std::string& folder : options.package_paths)
+    entry["package_paths"].push_back(std::filesystem::absolute(folder).string());
   root["robots"].push_back(entry);
   return emitted(root);
 }
 
 void read_robot_key(Fields& f, RobotScene& robot) {
-  f.required().text("file", robot.file, "URDF or MJCF, relative to the scene's folder");
+  f.required().text("file", robot.file, "URDF, MJCF or SDF, relative to the scene's folder");
   f.text("name", robot.use.name, "put before every name of the file, with a '/'; default: nothing");
   const int base = f.choice("base", 0, {"from-file", "fixed", "floating"},
                             "from-file: URDF floating unless its root is called world; MJCF as it "
                             "says");
   robot.options.base = static_cast<RobotBase>(base);
+  f.boolean("strict", robot.options.strict, "refuse what would be mended and reported");
+  f.texts("package_paths", robot.options.package_paths,
+          "packages, or folders of packages, that its files may be in; relative to the scene");
   read_frame(f, "at", robot.use.pose, "where the base starts, or is fixed");
   std::string keyframe;
   f.text("keyframe", keyframe, "of an MJCF file, to start from");
@@ -299,7 +344,7 @@ void read_robot_key(Fields& f, RobotScene& robot) {
   f.boolean("contacts", robot.use.contacts, "take the file's contact laws; the scene's come first");
   bool self_contact = false;
   f.boolean("self_contact", self_contact,
-            "whether laws apply between its own bodies; default: URDF no, MJCF yes");
+            "whether laws apply between its own bodies; default: URDF and SDF no, MJCF yes");
   if (f.has("self_contact")) robot.use.self_contact = self_contact;
   robot.path = f.path();
 }
@@ -313,7 +358,10 @@ void add_robots(const std::vector<RobotScene>& robots, Scene& scene) {
     if (std::error_code failed; !std::filesystem::exists(path, failed))  // the scene's mistake
       throw scene.document->error(r.path + ".file",
                                   path + ": cannot read: No such file or directory");
-    const Robot robot = load_robot(path, r.options);
+    RobotOptions options = r.options;
+    for (std::string& p : options.package_paths)
+      if (std::filesystem::path(p).is_relative()) p = (folder / p).string();
+    const Robot robot = load_robot(path, options);
     try {
       add_robot(scene, robot, r.use);
     } catch (const InputError& e) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "saltus/robots/inertia_repair.h"
 #include "saltus/robots/urdf_parts.h"
 
 namespace saltus {
@@ -18,7 +19,8 @@ struct Link {
   Element element;
   int joint = -1;             // to its parent
   std::vector<int> children;  // joints
-  std::optional<RigidInertia> inertia;
+  bool weighed = false;       // has an <inertial>
+  RigidInertia inertia;
 };
 
 struct LinkJoint {
@@ -27,12 +29,29 @@ struct LinkJoint {
   JointSpec spec;
 };
 
+// Why an element or attribute that no one read has no part in the model.
+std::string why_unread(const std::string& item) {
+  const std::pair<std::string_view, const char*> reasons[] = {
+      {"<gazebo", "it speaks to Gazebo"},
+      {"<safety_controller", "it speaks to a controller of ROS"},
+      {"<calibration", "it speaks to the robot's drivers"},
+      {"<ros2_control", "it speaks to controllers of ROS"},
+      {"<hardwareInterface", "it speaks to controllers of ROS"},
+      {"<sensor", "sensors are given in the scene"},
+      {"<limit> velocity", "speeds of joints have no limit"},
+      {"<limit> effort", "the joint has no transmission, and so no motor that it would limit"}};
+  for (const auto& [start, why] : reasons)
+    if (item.starts_with(start)) return why;
+  return "no part of a URDF that Saltus knows";
+}
+
 class Reader {
  public:
   Reader(const std::string& text, const std::string& name, const std::string& folder,
-         RobotBase base)
-      : file_(text, name), base_(base) {
-    context_.folder = folder;
+         const RobotOptions& options)
+      : file_(text, name), options_(options) {
+    context_.folders = Folders(folder, options.package_paths);
+    context_.strict = options.strict;
     robot_.file = name;
     robot_.format = "urdf";
   }
@@ -40,19 +59,25 @@ class Reader {
   Robot read() {
     const Element top = file_.root();
     if (top.name() != "robot") throw top.error("expected <robot>");
+    refuse_xacro(top);
     robot_.name = top.text("name").value_or("");
     urdf::read_materials(top, context_);
     read_links(top);
     read_joints(top);
     root_ = find_root(top);
     order_links();
-    refuse_massless();
+    check_all_inertias();
     for (const int i : order_) add_body(i);
+    for (const LinkJoint& j : joints_) urdf::read_mimic(j.element, j.spec.name, context_, robot_);
     std::map<std::string, Element> named;
     for (const LinkJoint& j : joints_) named.emplace(j.spec.name, j.element);
     urdf::read_transmissions(top, named, context_, robot_);
     for (const UnreadItem& item : file_.unread())
-      context_.notes.push_back({RobotNote::Kind::unused, {file_.name(), item.line}, item.item, ""});
+      context_.notes.push_back({RobotNote::Kind::unused,
+                                {file_.name(), item.line},
+                                item.item,
+                                why_unread(item.item),
+                                matters_unread(item.item)});
     std::stable_sort(context_.notes.begin(), context_.notes.end(),
                      [](const auto& a, const auto& b) { return a.where.line < b.where.line; });
     robot_.notes = std::move(context_.notes);
@@ -60,6 +85,17 @@ class Reader {
   }
 
  private:
+  // A template is no robot yet: xacro makes one of it.
+  void refuse_xacro(const Element& top) const {
+    for (const Element& e : top.children())
+      if (e.name().starts_with("xacro:"))
+        throw e.error(
+            fmt::format("this is a template, not yet a robot: expand it first, with ROS by "
+                        "'xacro {0} > robot.urdf', without by 'pip install xacro' and "
+                        "'python -m xacro {0} > robot.urdf'",
+                        file_.name()));
+  }
+
   void read_links(const Element& top) {
     for (const Element& e : top.children("link")) {
       const std::string name = e.required_text("name");
@@ -67,7 +103,8 @@ class Reader {
       if (const auto [at, added] = link_of_.emplace(name, links_.size()); !added)
         throw e.error(fmt::format("the link '{}' is there already, in line {}", name,
                                   links_[at->second].element.line()));
-      links_.push_back({name, e, -1, {}, urdf::read_inertial(e, context_)});
+      const std::optional<RigidInertia> inertia = urdf::read_inertial(e, context_);
+      links_.push_back({name, e, -1, {}, inertia.has_value(), inertia.value_or(RigidInertia{})});
     }
     if (links_.empty()) throw top.error("expected a <link>, there is none");
   }
@@ -134,28 +171,30 @@ class Reader {
             fmt::format("the joints above link '{}' form a cycle", links_[j.child].name));
   }
 
-  void refuse_massless() {
-    std::vector<double> below(links_.size(), 0);
-    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
-      const Link& link = links_[*it];
-      const double own = link.inertia ? link.inertia->mass : 0;
-      below[*it] += own;
-      if (link.joint < 0) continue;
-      const LinkJoint& joint = joints_[link.joint];
-      below[joint.parent] += below[*it];
-      if (nv_of(joint.spec.kind) == 0) continue;
-      if (below[*it] <= 0)
-        throw link.element.error(
-            fmt::format("expected a positive mass: joint '{}' moves this link "
-                        "and nothing with mass",
-                        joint.spec.name));
-      if (own <= 0 && link.inertia && !link.inertia->about_com.isZero(0))
-        throw link.element.error("expected a positive mass beside the moments of inertia, got 0");
+  void check_all_inertias() {
+    std::vector<LinkInertia> all;
+    std::vector<int> place(links_.size(), -1);  // in `all`
+    for (const int i : order_) {
+      Link& link = links_[i];
+      LinkInertia one;
+      one.element = link.element;
+      if (link.weighed) one.tensor = link.element.child("inertial").child("inertia");
+      one.inertia = &link.inertia;
+      if (link.joint >= 0) {
+        const LinkJoint& joint = joints_[link.joint];
+        one.parent = place[joint.parent];
+        one.joint = joint.spec.kind;
+        one.joint_name = joint.spec.name;
+        one.X = all[one.parent].X * joint.spec.placement * joint.spec.in_body.inverse();
+      }
+      place[i] = static_cast<int>(all.size());
+      all.push_back(one);
     }
+    check_inertias(all, options_.strict, context_.notes);
   }
 
   bool root_is_fixed(const Link& root) {
-    if (base_ != RobotBase::from_file) return base_ == RobotBase::fixed;
+    if (options_.base != RobotBase::from_file) return options_.base == RobotBase::fixed;
     const bool fixed = root.name == "world";
     context_.assume(root.element, fixed ? "the root is called world: it is the world"
                                         : "the root has no joint: floating");
@@ -166,7 +205,7 @@ class Reader {
     const Link& link = links_[i];
     BodyScene body;
     body.name = link.name;
-    body.inertia = link.inertia.value_or(RigidInertia{});
+    body.inertia = link.inertia;
     body.shapes = urdf::read_collisions(link.element, link.name, context_);
     std::vector<VisualScene> visuals = urdf::read_visuals(link.element, link.name, context_);
     if (i == root_) {
@@ -181,7 +220,7 @@ class Reader {
       body.joint = joint.spec;
       body.joint.parent = links_[joint.parent].name;
     }
-    if (!link.inertia) context_.assume(link.element, "no <inertial>: no mass");
+    if (!link.weighed) context_.assume(link.element, "no <inertial>: no mass");
     if (body.name == "world") throw link.element.error("a moving link cannot be called world");
     robot_.bodies.push_back(std::move(body));
     robot_.body_lines.push_back({file_.name(), link.element.line()});
@@ -190,13 +229,13 @@ class Reader {
 
   void become_world(const Link& link, const std::vector<ShapeScene>& shapes,
                     const std::vector<VisualScene>& visuals) {
-    if (link.inertia) context_.leave(link.element.child("inertial"), "", "the world does not move");
+    if (link.weighed) context_.leave(link.element.child("inertial"), "", "the world does not move");
     robot_.obstacles = shapes;
     robot_.visuals = visuals;
   }
 
   XmlFile file_;
-  RobotBase base_;
+  RobotOptions options_;
   Context context_;
   Robot robot_;
   std::vector<Link> links_;
@@ -210,7 +249,7 @@ class Reader {
 
 Robot read_urdf(const std::string& text, const std::string& name, const std::string& folder,
                 const RobotOptions& options) {
-  return Reader(text, name, folder, options.base).read();
+  return Reader(text, name, folder, options).read();
 }
 
 }  // namespace saltus

@@ -1,8 +1,6 @@
 // Inertials, collision and visual geometry, materials of a URDF.
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
-
 #include "saltus/lie/so3.h"
 #include "saltus/robots/urdf_parts.h"
 
@@ -10,46 +8,10 @@ namespace saltus::urdf {
 
 namespace {
 
-// The axis of a cylinder is z in a URDF and x here.
-SE3 z_to_x(const SE3& frame) {
-  Mat3 turn;
-  turn << 0, 0, -1, 0, 1, 0, 1, 0, 0;  // maps x to z
-  return frame * SE3{turn, Vec3::Zero()};
-}
-
 double positive_number(const Element& e, const char* attribute) {
   const double x = e.required_number(attribute);
   if (!(x > 0)) throw e.error(attribute, fmt::format("expected a positive length, got {}", x));
   return x;
-}
-
-// Moments of a body that its file rounds may miss the triangle inequality by what three digits
-// leave; all three are then raised by what is missing.
-constexpr double rounding = 1e-3;
-
-Mat3 checked_inertia(const Element& e, const Mat3& J, Context& context) {
-  const Vec3 moments =
-      Eigen::SelfAdjointEigenSolver<Mat3>(J, Eigen::EigenvaluesOnly).eigenvalues();  // ascending
-  if (J.isZero(0)) {
-    context.assume(e, "no moment of inertia: a point mass");
-    return J;
-  }
-  const std::string got =
-      fmt::format("principal moments {:.6g}, {:.6g}, {:.6g}", moments[0], moments[1], moments[2]);
-  const double missing = std::max(-moments[0], moments[2] - moments[1] - moments[0]);
-  const double slack = 1e-9 * moments[2];  // of `physical`
-  if (missing <= slack) return J;
-  if (moments[2] <= 0 || -moments[0] > rounding * moments[2])
-    throw e.error("expected a positive definite inertia, got " + got);
-  if (missing > rounding * moments[2])
-    throw e.error(
-        "expected moments that obey the triangle inequality (none larger than the sum of the other "
-        "two), got " +
-        got);
-  context.assume(e, fmt::format("{} miss the triangle inequality by rounding: {:.3g} kg m^2 added "
-                                "to each",
-                                got, missing));
-  return J + missing * Mat3::Identity();
 }
 
 Mat3 read_tensor(const Element& e, Context& context) {
@@ -62,7 +24,7 @@ Mat3 read_tensor(const Element& e, Context& context) {
                zz = e.required_number("izz"), xy = off("ixy"), xz = off("ixz"), yz = off("iyz");
   Mat3 J;
   J << xx, xy, xz, xy, yy, yz, xz, yz, zz;
-  return checked_inertia(e, J, context);
+  return J;
 }
 
 struct Placed {
@@ -70,14 +32,16 @@ struct Placed {
   Shape shape;
 };
 
-std::optional<Placed> read_mesh_geometry(const Element& mesh, const SE3& frame, Context& context) {
+std::optional<Placed> read_mesh_geometry(const Element& mesh, const SE3& frame, bool touches,
+                                         Context& context) {
   const std::string file = mesh.required_text("filename");
   const Vec3 scale = mesh.vec3("scale").value_or(Vec3::Ones());
-  const MeshShape read = mesh_shape(context.folder, file, scale);
+  const MeshShape read = mesh_shape(context.folders, file, scale);
   if (!read.shape) {
-    context.leave(mesh, "filename", read.why);
+    context.leave(mesh, "filename", read.why, touches);
     return std::nullopt;
   }
+  if (!read.coarse.empty() && touches) context.assume(mesh, read.coarse);
   return Placed{frame, *read.shape};
 }
 
@@ -102,15 +66,9 @@ std::optional<Placed> read_geometry(const Element& owner, Context& context) {
   if (const Element capsule = geometry.child("capsule"))
     return Placed{z_to_x(frame), Capsule{positive_number(capsule, "radius"),
                                          0.5 * positive_number(capsule, "length")}};
-  if (const Element mesh = geometry.child("mesh")) return read_mesh_geometry(mesh, frame, context);
+  if (const Element mesh = geometry.child("mesh"))
+    return read_mesh_geometry(mesh, frame, owner.name() == "collision", context);
   throw geometry.error("expected box, sphere, cylinder, capsule or mesh");
-}
-
-std::string unique(const std::string& wish, Context& context) {
-  std::string name = wish;
-  for (int k = 2; !context.shape_names.insert(name).second; ++k)
-    name = fmt::format("{}_{}", wish, k);
-  return name;
 }
 
 std::optional<Vec4> read_colour(const Element& material) {
@@ -133,7 +91,7 @@ void read_material(const Element& visual, Context& context, std::optional<Vec4>&
   } else if (const auto known = context.colours.find(name); known != context.colours.end()) {
     colour = known->second;
   } else {
-    context.leave(material, "name", "no material of this name has a colour");
+    context.leave(material, "name", "no material of this name has a colour", false);
   }
 }
 
@@ -143,11 +101,25 @@ void Context::assume(const Element& at, const std::string& message) {
   notes.push_back({RobotNote::Kind::assumed, {at.file(), at.line()}, at.label(), message});
 }
 
-void Context::leave(const Element& at, const std::string& attribute, const std::string& message) {
+void Context::leave(const Element& at, const std::string& attribute, const std::string& message,
+                    bool matters) {
   notes.push_back({RobotNote::Kind::unused,
                    {at.file(), at.line()},
                    attribute.empty() ? at.label() : fmt::format("{} {}", at.label(), attribute),
-                   message});
+                   message,
+                   matters});
+}
+
+std::string Context::unique(const std::string& wish) {
+  std::string name = wish;
+  for (int k = 2; !shape_names.insert(name).second; ++k) name = fmt::format("{}_{}", wish, k);
+  return name;
+}
+
+SE3 z_to_x(const SE3& frame) {
+  Mat3 turn;
+  turn << 0, 0, -1, 0, 1, 0, 1, 0, 0;  // maps x to z
+  return frame * SE3{turn, Vec3::Zero()};
 }
 
 SE3 read_origin(const Element& parent) {
@@ -186,7 +158,7 @@ std::vector<ShapeScene> read_collisions(const Element& link, const std::string& 
     if (!placed) continue;
     const std::string usual = all.size() == 1 ? name : fmt::format("{}_{}", name, k + 1);
     const std::string wish = given && !given->empty() ? *given : usual;
-    shapes.push_back({unique(wish, context), name, placed->frame, placed->shape});
+    shapes.push_back({context.unique(wish), name, placed->frame, placed->shape});
   }
   return shapes;
 }

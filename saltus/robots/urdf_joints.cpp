@@ -82,15 +82,6 @@ void read_planar(const Element& joint, Context& context, JointSpec& spec) {
                  "the frame's z turned to the axis the shortest way");
 }
 
-void note_mimic(const Element& joint, Context& context) {
-  const Element mimic = joint.child("mimic");
-  if (!mimic) return;
-  const std::string leader = mimic.text("joint").value_or("");
-  for (const char* a : {"multiplier", "offset"}) (void)mimic.number(a);
-  context.leave(mimic, "",
-                fmt::format("the joint moves by itself, it does not follow '{}'", leader));
-}
-
 // Of a transmission and one of its joints.
 void add_motor(const Element& transmission, const Element& at, const Element& joint,
                Context& context, Robot& out) {
@@ -154,8 +145,22 @@ JointSpec read_joint(const Element& joint, Context& context) {
                                           "floating or planar, got '{}'",
                                           type));
   }
-  note_mimic(joint, context);
   return spec;
+}
+
+void read_mimic(const Element& joint, const std::string& name, Context& context, Robot& out) {
+  const Element mimic = joint.child("mimic");
+  if (!mimic) return;
+  RobotCoupling c;
+  c.follower = name;
+  c.leader = mimic.required_text("joint");
+  c.ratio = mimic.number("multiplier").value_or(1);
+  c.offset = mimic.number("offset").value_or(0);
+  c.where = {mimic.file(), mimic.line()};
+  const std::string why = add_coupling(out, c);
+  if (why.empty()) return;
+  context.leave(mimic, "",
+                fmt::format("{}: it moves by itself, it does not follow '{}'", why, c.leader));
 }
 
 void read_transmissions(const Element& robot, const std::map<std::string, Element>& joints,
@@ -170,7 +175,11 @@ void read_transmissions(const Element& robot, const std::map<std::string, Elemen
     for (const Element& e : t.children("joint")) {
       const std::string name = e.required_text("name");
       const auto found = joints.find(name);
-      if (found == joints.end()) throw e.error(fmt::format("there is no joint '{}'", name));
+      if (found == joints.end()) {
+        if (context.strict) throw e.error(fmt::format("there is no joint '{}'", name));
+        context.leave(e, "", fmt::format("there is no joint '{}': no motor", name));
+        continue;
+      }
       const std::string kind = found->second.required_text("type");
       if (kind != "revolute" && kind != "continuous" && kind != "prismatic") {
         context.leave(e, "", fmt::format("a {} joint takes no motor", kind));

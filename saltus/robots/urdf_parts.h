@@ -14,14 +14,20 @@ using Element = XmlElement;
 
 // What all readers of a file's parts share.
 struct Context {
-  std::string folder;
+  Folders folders;
+  bool strict = false;
   std::vector<RobotNote> notes;
   std::map<std::string, Vec4> colours;          // of materials, by name
   std::unordered_set<std::string> shape_names;  // taken
 
   void assume(const Element& at, const std::string& message);
-  void leave(const Element& at, const std::string& attribute, const std::string& message);
+  void leave(const Element& at, const std::string& attribute, const std::string& message,
+             bool matters = true);
+  [[nodiscard]] std::string unique(const std::string& wish);  // a shape's name
 };
+
+// The axis of a cylinder is z in a URDF and an SDF, and x here.
+[[nodiscard]] SE3 z_to_x(const SE3& frame);
 
 // <origin xyz rpy>: R = Rz(yaw) Ry(pitch) Rx(roll); identity where there is none.
 [[nodiscard]] SE3 read_origin(const Element& parent);
@@ -36,6 +42,8 @@ struct Context {
 void read_materials(const Element& robot, Context& context);
 // Kind, placement, springs and limits of a <joint>; parent and child are not looked at.
 [[nodiscard]] JointSpec read_joint(const Element& joint, Context& context);
+// <mimic> of a joint, once all bodies are there.
+void read_mimic(const Element& joint, const std::string& name, Context& context, Robot& out);
 // <transmission>s become motors with the torque limit of their joint.
 void read_transmissions(const Element& robot, const std::map<std::string, Element>& joints,
                         Context& context, Robot& out);

@@ -50,7 +50,7 @@ std::optional<std::vector<double>> parse_numbers(const std::string& text) {
 
 // --- elements ------------------------------------------------------------------------------------
 
-int XmlElement::line() const { return file_->line(node_.offset_debug()); }
+int XmlElement::line() const { return file_->line_of(node_); }
 const std::string& XmlElement::file() const { return file_->name(); }
 
 void XmlElement::mark() const {
@@ -181,6 +181,13 @@ int XmlFile::line(std::ptrdiff_t offset) const {
                           line_starts_.begin());
 }
 
+int XmlFile::line_of(pugi::xml_node node) const {
+  const auto given = set_lines_.find(node.hash_value());
+  return given == set_lines_.end() ? line(node.offset_debug()) : given->second;
+}
+
+void XmlFile::set_line(pugi::xml_node node, int line) { set_lines_[node.hash_value()] = line; }
+
 XmlElement XmlFile::root() {
   const XmlElement top(*this, document_.document_element());
   top.mark();
@@ -196,12 +203,12 @@ std::vector<UnreadItem> XmlFile::unread() const {
   // Depth is bounded by `deepest`.
   const auto walk = [&](auto& self, pugi::xml_node n) -> void {
     if (!read_nodes_.contains(n.hash_value())) {
-      items.push_back({line(n.offset_debug()), label(n)});
+      items.push_back({line_of(n), label(n)});
       return;
     }
     for (const pugi::xml_attribute a : n.attributes())
       if (!read_attributes_.contains(a.hash_value()))
-        items.push_back({line(n.offset_debug()), fmt::format("{} {}", label(n), a.name())});
+        items.push_back({line_of(n), fmt::format("{} {}", label(n), a.name())});
     for (const pugi::xml_node c : n.children())
       if (c.type() == pugi::node_element) self(self, c);
   };

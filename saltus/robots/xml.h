@@ -4,6 +4,7 @@
 #include <optional>
 #include <pugixml.hpp>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -73,6 +74,8 @@ class XmlFile {
   [[nodiscard]] XmlElement root();  // marked
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int line(std::ptrdiff_t offset) const;
+  [[nodiscard]] int line_of(pugi::xml_node node) const;
+  void set_line(pugi::xml_node node, int line);  // of one that was not in the file
   // In the order of the file; of an element that was not read its contents are not listed.
   [[nodiscard]] std::vector<UnreadItem> unread() const;
 
@@ -82,6 +85,7 @@ class XmlFile {
   std::vector<std::size_t> line_starts_;
   pugi::xml_document document_;
   std::unordered_set<std::size_t> read_nodes_, read_attributes_;
+  std::unordered_map<std::size_t, int> set_lines_;
 };
 
 // "1 2.5 -3e-2" -> numbers; nothing where a word is not a finite number.

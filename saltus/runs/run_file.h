@@ -43,7 +43,7 @@ struct RunFileSpec {
   int format_version = 2;    // the one a reader understands; another only in tests
   // Of the bytes of a checkpoint: raised when those of a State, of the totals of a run or of the
   // memory of metrics change. Files of others are read, but not resumed. Absent: 1.
-  int checkpoint_version = 1;
+  int checkpoint_version = 3;
 };
 
 // Throws InputError when the path is taken by what a file must not replace: a folder, a device, ...
@@ -104,7 +104,8 @@ class RunReader {
   [[nodiscard]] int checkpoint_version() const;
   [[nodiscard]] std::size_t checkpoint_count() const;  // those whose bytes are there
   [[nodiscard]] Checkpoint checkpoint(std::size_t index) const;
-  void refresh();  // sees rows written since (SWMR)
+  void refresh();                            // sees rows written since (SWMR)
+  [[nodiscard]] bool being_written() const;  // when opened and now: or its writer was killed
 
  private:
   struct Impl;

@@ -1,11 +1,12 @@
 #include "saltus/runs/run_header.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
-#include "saltus/integrators/mode_change.h"
+#include "saltus/contact/rows/families.h"
+#include "saltus/rods/segment.h"
 
 namespace saltus {
 
@@ -22,27 +23,43 @@ Json steering_json(const Signal* signal) {
   return constant ? Json(constant->value) : Json(nullptr);
 }
 
-std::string own_label(const Model& m, int slot) {
-  const BlockSlot& s = m.slots[slot];
-  const auto or_body = [&](const SupportFriction& f) {
-    return f.name.empty() ? m.bodies[f.body].name : f.name;
-  };
-  switch (s.kind) {
-    case BlockKind::scale: return m.runners[s.index].name;
-    case BlockKind::gap_contact: return m.gap_contacts[s.index].name;
-    case BlockKind::support: return or_body(m.supports[s.index]);
-    case BlockKind::joint_friction: return m.coordinates[s.index].name + " friction";
-    case BlockKind::joint_limit:
-      return fmt::format("{} {} limit", m.coordinates[s.index].name,
-                         s.feature == 0 ? "lower" : "upper");
-    default: return m.name_of({slot, -1, -1, 0});
-  }
-}
-
 // "runner12": 6; where the number begins. 0 or the length: there is none, or nothing else.
 std::size_t number_at(const std::string& label) {
   const std::size_t last = label.find_last_not_of("0123456789");
   return last == std::string::npos ? 0 : last + 1;
+}
+
+// Of a round section of the same area; 0 where none is given [m].
+double radius_at(const RodSegment& segment, double X) {
+  const SegmentSpec& s = segment.spec;
+  if (s.given) return 0;
+  const RodSection section =
+      s.section_end ? tapered(s.section, *s.section_end, X / s.length) : s.section;
+  return std::sqrt(section_moments(section).area / std::numbers::pi);
+}
+
+// Each rod as its bodies from base to tip, with arc length and radius.
+Json rods_json(const Model& m) {
+  Json rods = Json::array();
+  double X = 0;  // of a segment's base
+  for (const RodElement& r : m.rods) {
+    if (rods.empty() || rods.back()["name"] != r.rod) {
+      X = 0;
+      rods.push_back({{"name", r.rod},
+                      {"bodies", {r.base.value}},
+                      {"at", {0.0}},
+                      {"radii", {radius_at(*r.segment, 0)}}});
+    }
+    for (int i = 0; i < r.stations; ++i) {
+      const int station = std::get<RodPiece>(m.bodies[r.first + i].joint).station;
+      const double at = r.segment->stations[station].X;
+      rods.back()["bodies"].push_back(r.first + i);
+      rods.back()["at"].push_back(X + at);
+      rods.back()["radii"].push_back(radius_at(*r.segment, at));
+    }
+    X += r.segment->spec.length;
+  }
+  return rods;
 }
 
 }  // namespace
@@ -51,8 +68,8 @@ std::vector<std::string> element_labels(const Model& m) {
   std::vector<std::string> labels;
   std::vector<int> modal;
   for (int k = 0; k < static_cast<int>(m.slots.size()); ++k) {
-    labels.push_back(own_label(m, k));
-    if (has_mode(m.slots[k].kind)) modal.push_back(k);
+    labels.push_back(label_of(m, k));
+    if (has_mode(m.slots[k])) modal.push_back(k);
   }
   if (modal.empty() || !m.contact_laws.empty()) return labels;
   const std::string& first = labels[modal[0]];
@@ -79,6 +96,7 @@ void describe_elements(const Model& m, const Actuation& actuation, Json& header)
                                  {"point_a", numbers(s.point_a)},
                                  {"point_b", numbers(s.point_b)},
                                  {"length", s.length}});
+  if (!m.rods.empty()) header["rods"] = rods_json(m);
   header["runners"] = Json::array();
   for (int i = 0; i < static_cast<int>(m.runners.size()); ++i) {
     const Runner& r = m.runners[i];

@@ -10,7 +10,7 @@ namespace saltus {
 // where everything that has a mode is numbered alike (runner1, runner2, ...).
 [[nodiscard]] std::vector<std::string> element_labels(const Model& model);
 
-// Adds `elements`, `labels`, `springs` and `runners`.
+// Adds `elements`, `labels`, `springs`, `runners` and, where there are any, `rods`.
 void describe_elements(const Model& model, const Actuation& actuation,
                        nlohmann::ordered_json& header);
 

@@ -357,6 +357,8 @@ RunReader::Checkpoint RunReader::checkpoint(std::size_t index) const {
   });
 }
 
+bool RunReader::being_written() const { return impl_->live && marked_as_open(impl_->path); }
+
 void RunReader::refresh() {
   const auto renew = [](TableReader& table) {
     for (ColumnReader& column : table.columns) {

@@ -177,16 +177,62 @@ MeshFile read_obj(const std::string& bytes, const std::string& name) {
   return mesh;
 }
 
-bool ends_with_obj(std::string name) {
+// --- MSH, MuJoCo's own: four counts, then vertices, normals, texture coordinates and triangles
+
+MeshFile read_msh(const std::string& bytes, const std::string& name) {
+  constexpr std::size_t header = 16;
+  if (bytes.size() < header)
+    throw InputError(fmt::format("{}: byte {}: expected MSH, the file ends within its header", name,
+                                 bytes.size()));
+  std::array<std::size_t, 4> count{};  // vertices, normals, texture coordinates, triangles
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto n = little_endian<std::int32_t>(bytes.data() + 4 * i);
+    if (n < 0) throw InputError(fmt::format("{}: byte {}: expected a count >= 0", name, 4 * i));
+    count[i] = static_cast<std::size_t>(n);
+  }
+  const std::size_t faces = header + 12 * count[0] + 12 * count[1] + 8 * count[2];
+  if (bytes.size() != faces + 12 * count[3])
+    throw InputError(fmt::format("{}: byte {}: expected {} bytes of MSH", name, bytes.size(),
+                                 faces + 12 * count[3]));
+  MeshFile mesh;
+  for (std::size_t k = 0; k < count[0]; ++k) {
+    Vec3 p;
+    for (std::size_t i = 0; i < 3; ++i)
+      p[static_cast<Eigen::Index>(i)] =
+          little_endian<float>(bytes.data() + header + 12 * k + 4 * i);
+    if (!p.allFinite())
+      throw InputError(
+          fmt::format("{}: byte {}: expected finite coordinates", name, header + 12 * k));
+    mesh.vertices.push_back(p);
+  }
+  for (std::size_t k = 0; k < count[3]; ++k) {
+    std::array<int, 3> triangle{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::size_t at = faces + 12 * k + 4 * i;
+      triangle[i] = little_endian<std::int32_t>(bytes.data() + at);
+      if (triangle[i] < 0 || static_cast<std::size_t>(triangle[i]) >= count[0])
+        throw InputError(fmt::format("{}: byte {}: expected an index 0 to {}, got {}", name, at,
+                                     count[0], triangle[i]));
+    }
+    mesh.triangles.push_back(triangle);
+  }
+  return mesh;
+}
+
+bool ends_with(std::string name, const std::string& ending) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name.size() >= 4 && name.compare(name.size() - 4, 4, ".obj") == 0;
+  return name.ends_with(ending);
 }
 
 }  // namespace
 
 MeshFile parse_mesh(const std::string& bytes, const std::string& name) {
-  MeshFile mesh = ends_with_obj(name) ? read_obj(bytes, name) : read_stl(bytes, name);
+  if (ends_with(name, ".dae"))
+    throw InputError(fmt::format("{}: COLLADA is not read: expected STL, OBJ or MSH", name));
+  MeshFile mesh = ends_with(name, ".obj")   ? read_obj(bytes, name)
+                  : ends_with(name, ".msh") ? read_msh(bytes, name)
+                                            : read_stl(bytes, name);
   if (mesh.triangles.empty())
     throw InputError(fmt::format("{}: expected triangles, got none", name));
   return mesh;

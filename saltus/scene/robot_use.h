@@ -20,6 +20,8 @@ enum class RobotBase {
     // called world; MJCF as its joints say
 struct RobotOptions {
   RobotBase base = RobotBase::from_file;
+  bool strict = false;                          // refuse what would be mended and reported
+  std::vector<std::string> package_paths = {};  // folders that its files may be in, too
 };
 
 // How a scene takes a robot.

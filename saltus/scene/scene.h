@@ -9,10 +9,11 @@
 
 #include "saltus/analysis/metrics.h"
 #include "saltus/base/error.h"
+#include "saltus/control/computed_torque.h"
+#include "saltus/control/locomotion.h"
 #include "saltus/control/sensor.h"
 #include "saltus/integrators/closure.h"
-#include "saltus/integrators/events/event_driven.h"
-#include "saltus/integrators/moreau/moreau.h"
+#include "saltus/integrators/integrator.h"
 #include "saltus/model/snake.h"
 #include "saltus/model/worm.h"
 
@@ -37,6 +38,7 @@ struct VisualScene {  // what is only seen
 struct BodyScene {
   std::string name;
   RigidInertia inertia;
+  Mat6 added = Mat6::Zero();  // a fluid's added mass, about the body's frame
   JointSpec joint;
   std::optional<Signal> prescribed;  // of the joint's only coordinate
   std::vector<ShapeScene> shapes;
@@ -54,6 +56,13 @@ struct BendScene {
   BendSpec spec;
   std::optional<Signal> prescribed;
   std::vector<ShapeScene> shapes;  // at every station; `name` and `body` are the bend's
+};
+
+struct RodScene {
+  RodSpec spec;
+  std::vector<std::pair<std::string, Signal>> prescribed;  // coefficients, less the rod's name
+  std::vector<std::pair<std::string, Signal>> muscles;     // likewise: their offsets
+  std::vector<ShapeScene> shapes;  // at the base and every station; `name` and `body` are the rod's
 };
 
 struct ContactScene {
@@ -130,16 +139,71 @@ struct GapScene {
   GapContact contact;
   std::vector<std::string> joints;  // of the terms
 };
+struct CableScene {
+  Cable cable;
+  std::vector<std::string> bodies, joints;  // of its points and pulleys
+  std::optional<Signal> length, pull;
+  std::string source;  // the robot file that has it
+};
+// What is followed and stands by name.
+struct ComputedTorqueScene {
+  ComputedTorque settings;
+  std::vector<std::string> joints;        // patterns; empty: those with motors
+  std::vector<std::string> follow, feet;  // joints or bodies
+  double limit = infinity;
+  std::string path;
+};
 struct RunnerScene {
   Runner runner;
   std::string body;
   std::optional<Signal> steering;
 };
 
+struct WheelScene {
+  Wheel wheel;
+  std::string body;
+};
+// Of every body that the patterns name.
+struct FluidScene {
+  Fluid fluid;  // but its body
+  std::vector<std::string> bodies;
+  std::string path;
+};
+
 struct WormScene {
   WormSpec spec;
   std::vector<Signal> lengths;   // of the springs; empty: constant
   std::vector<Signal> steering;  // of the masses; empty: 0
+};
+
+// A gait of several joints at once (control/shape_gait.h).
+struct GaitScene {
+  enum class Kind { serpenoid, ellipse, polygon, spline, table, signals };
+  std::string name;
+  std::vector<std::string> joints;  // patterns of shape variables, each in the model's order
+  Kind kind = Kind::signals;
+  double amplitude = 0, omega = 1, lag = 0, offset = 0;
+  std::vector<double> centre, cosine, sine, times;
+  std::vector<std::vector<double>> points;  // a row each; of a table one a time
+  double period = 1;
+  int cycles = 1;
+  bool smooth = false;
+  std::vector<Signal> signals;
+  double duration = 0;  // [s]; 0: one period, or the scene's end
+  bool drive = false;   // it prescribes its joints
+  std::string path = {};
+};
+// One signal a joint. Throws InputError with the gait's path where their number does not fit.
+[[nodiscard]] std::vector<Signal> gait_signals(const GaitScene& gait, std::size_t joints);
+// [s]; 0: as long as the scene.
+[[nodiscard]] double gait_duration(const GaitScene& gait);
+
+// What `saltus shape` looks at.
+struct NetScene {
+  std::string reference;             // body; empty: the root
+  int connection = 0;                // auto, mechanical, stokes, kinematic
+  std::vector<std::string> plane;    // two shape variables
+  std::vector<double> lower, upper;  // of these
 };
 
 struct InitialScene {
@@ -160,6 +224,12 @@ struct OutputScene {
   bool modes = false;       // changes of mode of time stepping; event-driven runs always have them
 };
 
+// What becomes of shapes that begin inside each other.
+enum class Overlap { warn, separate, refuse };
+
+// The alternatives of Integrator. A scene has the options of all: studies compare them.
+enum class Method { moreau, event_driven, rk4_projection, connection };
+
 struct Scene {
   std::shared_ptr<const Document> document;
   std::string title, description;
@@ -170,6 +240,7 @@ struct Scene {
   std::optional<WormScene> worm;
   std::vector<BodyScene> bodies;
   std::vector<BendScene> bends;
+  std::vector<RodScene> rods;
   std::vector<LoopScene> loops;
   std::vector<ShapeScene> obstacles;
   std::vector<ContactScene> contacts;  // of those that name two shapes, the first holds
@@ -179,24 +250,35 @@ struct Scene {
   std::vector<SpringScene> springs;
   std::vector<DragScene> drags;
   std::vector<GapScene> gaps;
+  std::vector<CableScene> cables;
   std::vector<RunnerScene> runners;
+  std::vector<WheelScene> wheels;
+  std::vector<FluidScene> fluids;  // and those of shape.resistance
   std::vector<MotorScene> motors;
+  std::vector<GaitScene> gaits;
+  NetScene net;  // the key `shape`
   std::vector<SensorScene> sensors;
   std::optional<LocomotionScene> locomotion;
+  std::optional<ComputedTorqueScene> computed_torque;
   std::vector<PushScene> pushes;
   std::map<std::string, InitialScene> initial;  // by joint name
   std::vector<Probe> probes;
   std::vector<Metric> metrics;
-  MoreauMidpoint integrator;          // time.step is its dt; event-driven: where it lands
-  std::optional<EventDriven> events;  // instead of time stepping
-  bool rk4_projection = false;        // instead of time stepping
-  double end = 1;                     // [s]
+  Method method = Method::moreau;
+  MoreauMidpoint stepping;  // time.step is its dt; dt and impact law are those of all methods
+  EventDriven events;       // besides
+  double end = 1;           // [s]
   OutputScene output;
   bool allow_unconverged = false;
+  Overlap overlap = Overlap::warn;
   bool robots = false;  // parts of robot files are among the above
 };
 
-[[nodiscard]] std::string_view integrator_name(const Scene& scene);
+// What advances its state.
+[[nodiscard]] Integrator integrator_of(const Scene& scene);
+// Event-driven, whatever the scene's method is.
+[[nodiscard]] EventDriven event_driven(const Scene& scene);
+[[nodiscard]] bool records_modes(const Scene& scene);
 
 // Throws InputError with file, line and path.
 [[nodiscard]] Scene read_scene(const Document& document);

@@ -202,6 +202,8 @@ void read_frame(Fields& f, const char* key, SE3& frame, const char* about) {
   });
 }
 
+Joint read_joint_kind(Fields& f) { return read_kind(f); }
+
 void read_shape(Fields& f, ShapeScene& s) {
   f.text("name", s.name, "default: the body's name");
   read_frame(f, "at", s.frame, "the shape's frame in the body");
@@ -310,6 +312,7 @@ void read_bend(Fields& f, BendScene& bend) {
 void read_body(Fields& f, BodyScene& body) {
   f.required().text("name", body.name, "");
   read_inertia(f, body.inertia);
+  read_added_mass(f, body.added);
   f.required().object("joint", "to the parent", [&](Fields& g) { read_joint(g, body); });
   f.list("shapes", "what touches", [&](Fields& g) {
     ShapeScene s;

@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "saltus/contact/elements.h"
-#include "saltus/contact/surface.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
@@ -59,6 +58,7 @@ struct SystemBuilder {
     if (e.path().starts_with("worm")) return error(e.path(), e.message());
     if (e.path().starts_with("contacts[")) return error(e.path(), e.message());
     if (e.path().starts_with("bends[")) return error(e.path(), e.message());
+    if (e.path().starts_with("rods[")) return error(e.path(), e.message());
     if (e.path().rfind("loops[", 0) == 0) {
       const LoopScene& l = scene.loops[std::stoul(e.path().substr(6))];
       if (l.source.empty()) return error(e.path(), e.message());
@@ -66,6 +66,14 @@ struct SystemBuilder {
     }
     if (e.path().starts_with("integrator")) return error(e.path(), e.message());
     if (e.path().starts_with("gaps[")) return error(e.path(), e.message());
+    if (e.path().starts_with("wheels[")) return error(e.path(), e.message());
+    if (e.path().starts_with("fluids["))
+      return error(fluid_paths[std::stoul(e.path().substr(7))], e.message());
+    if (e.path().starts_with("cables[")) {
+      const CableScene& c = scene.cables[std::stoul(e.path().substr(7))];
+      if (c.source.empty()) return error(e.path(), e.message());
+      return InputError(fmt::format("{}: tendon '{}': {}", c.source, c.cable.name, e.message()));
+    }
     if (!e.path().empty()) return error("", e.path() + ": " + e.message());
     return error("", e.what());
   }
@@ -90,6 +98,100 @@ struct SystemBuilder {
   }
 
   std::unordered_map<std::string, std::size_t> body_of{};  // by name, in scene.bodies
+
+  // A body's joint, prescribed where a gait drives it.
+  [[nodiscard]] JointSpec driven_joint(const BodyScene& b, std::size_t index) const {
+    JointSpec joint = b.joint;
+    const std::string& name = joint.name.empty() ? b.name : joint.name;
+    for (const GaitScene& g : scene.gaits) {
+      if (std::holds_alternative<Spherical>(joint.kind)) {
+        joint.driven = joint.driven || (g.drive && !components_of(g, b.name).empty());
+        continue;
+      }
+      if (!g.drive || std::none_of(g.joints.begin(), g.joints.end(),
+                                   [&](const std::string& p) { return matches(p, name); }))
+        continue;
+      if (nv_of(joint.kind) != 1)
+        throw error(fmt::format("{}.drive", g.path),
+                    fmt::format("expected joints with one coordinate, '{}' is {}", name,
+                                name_of(joint.kind)));
+      if (b.prescribed || (!joint.dofs.empty() && joint.dofs.front().prescribed))
+        throw error(fmt::format("bodies[{}].joint", index),
+                    fmt::format("joint '{}' is prescribed already", name));
+      if (joint.dofs.empty()) joint.dofs.resize(1);
+      joint.dofs.front().prescribed = true;
+    }
+    return joint;
+  }
+
+  // Components x, y, z of a body's spherical joint that a gait names.
+  [[nodiscard]] static std::vector<int> components_of(const GaitScene& g, const std::string& body) {
+    std::vector<int> found;
+    for (int k = 0; k < 3; ++k)
+      if (std::any_of(g.joints.begin(), g.joints.end(), [&](const std::string& p) {
+            return matches(p, fmt::format("{}.{}", body, "xyz"[k]));
+          }))
+        found.push_back(k);
+    return found;
+  }
+
+  // What a gait moves: a coordinate, or a component of a spherical joint's rotation vector.
+  struct Driven {
+    CoordinateIndex coordinate;
+    BodyIndex body;
+    int component = 0;
+    bool operator==(const Driven&) const = default;
+  };
+  [[nodiscard]] std::vector<Driven> driven_by(const GaitScene& g) const {
+    std::vector<Driven> joints;
+    const auto add = [&](const Driven& d) {
+      if (std::find(joints.begin(), joints.end(), d) == joints.end()) joints.push_back(d);
+    };
+    for (const std::string& pattern : g.joints) {
+      for (std::size_t c = 0; c < system.model.coordinates.size(); ++c) {
+        const Coordinate& x = system.model.coordinates[c];
+        if (matches(pattern, x.name) && x.dof.prescribed)
+          add({CoordinateIndex(static_cast<int>(c)), {}, 0});
+      }
+      for (int b = 0; b < system.model.body_count(); ++b)
+        for (int k = 0; k < 3 && system.model.bodies[b].driven; ++k)
+          if (matches(pattern, fmt::format("{}.{}", system.model.bodies[b].name, "xyz"[k])))
+            add({{}, BodyIndex(b), k});
+    }
+    return joints;
+  }
+
+  // Signals of the gaits that drive, along their joints in the order of the patterns. A component
+  // of a rotation vector that none names is zero.
+  void add_gaits() {
+    Actuation& a = system.actuation;
+    for (int b = 0; b < system.model.body_count(); ++b)
+      if (system.model.bodies[b].driven) a.rotations.push_back({BodyIndex(b), {}});
+    std::set<std::pair<int, int>> moved;
+    for (const GaitScene& g : scene.gaits) {
+      if (!g.drive) continue;
+      const std::vector<Driven> joints = driven_by(g);
+      if (joints.empty())
+        throw error(g.path + ".joints",
+                    fmt::format("no joint matches {}", fmt::join(g.joints, ", ")));
+      try {
+        const std::vector<Signal> r = gait_signals(g, joints.size());
+        for (std::size_t i = 0; i < joints.size(); ++i) {
+          const Driven& d = joints[i];
+          if (d.coordinate.valid()) {
+            a.prescribed.push_back({d.coordinate, r[i]});
+            continue;
+          }
+          if (!moved.insert({d.body, d.component}).second)
+            throw InputError(g.path + ".joints",
+                             fmt::format("a gait moves '{}.{}' already",
+                                         system.model.bodies[d.body].name, "xyz"[d.component]));
+          for (PrescribedRotation& p : a.rotations)
+            if (p.body == d.body) p.r[d.component] = r[i];
+        }
+      } catch (const InputError& e) { throw error(e.path(), e.message()); }
+    }
+  }
 
   void add_bodies() {
     builder
@@ -120,62 +222,100 @@ struct SystemBuilder {
     }
     for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
       const BodyScene& b = scene.bodies[i];
-      builder.body(b.name, b.inertia, b.joint);
+      builder.body(b.name, b.inertia, driven_joint(b, i));
+      if (!b.added.isZero()) builder.added_inertia(b.name, b.added);
       body_of.emplace(b.name, i);
       for (std::size_t k = 0; k < b.shapes.size(); ++k)
         add_shape(b.shapes[k], fmt::format("bodies[{}].shapes[{}]", i, k));
     }
     for (std::size_t i = 0; i < scene.bends.size(); ++i) add_bend(i);
+    for (std::size_t i = 0; i < scene.rods.size(); ++i) add_rod(i);
     for (const LoopScene& l : scene.loops) builder.loop(l.child, l.joint);
     for (std::size_t i = 0; i < scene.obstacles.size(); ++i)
       add_shape(scene.obstacles[i], fmt::format("obstacles[{}]", i));
   }
 
-  std::unordered_map<std::string, std::size_t> bend_of{};  // by the name of a station
+  // Bends, and segments of rods: their stations, by whose names they are found, and their joint.
+  struct ElementNames {
+    std::vector<std::string> stations;
+    std::string joint;
+  };
+  std::vector<ElementNames> elements{};
+  std::unordered_map<std::string, std::size_t> element_of{};
 
-  [[nodiscard]] static std::vector<std::string> stations_of(const BendScene& bend) {
-    std::vector<std::string> names;
-    for (int i = 1; i <= bend.spec.stations; ++i)
-      names.push_back(fmt::format("{}.{}", bend.spec.name, i));
-    names.push_back(bend.spec.name + ".tip");
-    return names;
+  void add_element(const ElementNames& element) {
+    for (const std::string& station : element.stations)
+      element_of.emplace(station, elements.size());
+    elements.push_back(element);
   }
+  // The shapes of an element, at one of its stations.
+  void add_station_shapes(const std::vector<ShapeScene>& of, const std::string& name,
+                          const std::string& station, const std::string& path) {
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      ShapeScene s = of[k];
+      s.name += station.substr(name.size());
+      s.body = station;
+      add_shape(s, fmt::format("{}.shapes[{}]", path, k));
+    }
+  }
+
   // After the bodies: the builder counts its stations among them.
   void add_bend(std::size_t index) {
     const BendScene& bend = scene.bends[index];
     builder.bend(bend.spec);
-    for (const std::string& station : stations_of(bend)) {
-      bend_of.emplace(station, index);
-      for (std::size_t k = 0; k < bend.shapes.size(); ++k) {
-        ShapeScene s = bend.shapes[k];
-        s.name += station.substr(bend.spec.name.size());
-        s.body = station;
-        add_shape(s, fmt::format("bends[{}].shapes[{}]", index, k));
-      }
+    ElementNames element{{}, bend.spec.name};
+    for (int i = 1; i <= bend.spec.stations; ++i)
+      element.stations.push_back(fmt::format("{}.{}", bend.spec.name, i));
+    element.stations.push_back(bend.spec.name + ".tip");
+    add_element(element);
+    for (const std::string& station : element.stations)
+      add_station_shapes(bend.shapes, bend.spec.name, station, fmt::format("bends[{}]", index));
+  }
+
+  void add_rod(std::size_t index) {
+    const RodScene& rod = scene.rods[index];
+    builder.rod(rod.spec);
+    const std::string path = fmt::format("rods[{}]", index);
+    add_station_shapes(rod.shapes, rod.spec.name, rod.spec.name + ".base", path);
+    const auto names = station_names(rod.spec);
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      add_element({names[k], segment_name(rod.spec, k)});
+      for (const std::string& station : names[k])
+        add_station_shapes(rod.shapes, rod.spec.name, station, path);
     }
   }
 
   // A body and its parent, or all stations of the parent.
   void exclude_pair(const std::string& name, const std::string& parent) {
     if (parent == "world") return;
-    const auto bend = bend_of.find(parent);
-    if (bend == bend_of.end()) {
+    const auto element = element_of.find(parent);
+    if (element == element_of.end()) {
       builder.exclude(name, parent);
       return;
     }
-    for (const std::string& station : stations_of(scene.bends[bend->second]))
+    for (const std::string& station : elements[element->second].stations)
       builder.exclude(name, station);
   }
 
-  // Bodies joined directly do not touch each other, nor do the stations of an element.
+  // Bodies joined directly do not touch each other, nor do the stations of an element or those of
+  // neighbouring segments.
   void exclude_neighbours() {
     for (const BodyScene& body : scene.bodies) exclude_pair(body.name, body.joint.parent);
-    for (const BendScene& bend : scene.bends) {
-      const std::vector<std::string> names = stations_of(bend);
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        exclude_pair(names[i], bend.spec.parent);
-        for (std::size_t k = 0; k < i; ++k) builder.exclude(names[i], names[k]);
-      }
+    for (const ElementNames& e : elements)
+      for (std::size_t i = 0; i < e.stations.size(); ++i)
+        for (std::size_t k = 0; k < i; ++k) builder.exclude(e.stations[i], e.stations[k]);
+    for (const BendScene& bend : scene.bends)
+      for (const std::string& name : elements[element_of.at(bend.spec.name + ".tip")].stations)
+        exclude_pair(name, bend.spec.parent);
+    for (const RodScene& rod : scene.rods) {
+      const std::string base = rod.spec.name + ".base", &parent = rod.spec.joint.parent;
+      exclude_pair(base, parent);
+      const auto names = station_names(rod.spec);
+      for (std::size_t k = 0; k < names.size(); ++k)
+        for (const std::string& name : names[k]) {
+          exclude_pair(name, k == 0 ? base : names[k - 1].back());
+          if (k == 0) exclude_pair(name, parent);
+        }
     }
     for (const LoopScene& l : scene.loops)
       if (l.child != "world" && l.joint.parent != "world") builder.exclude(l.child, l.joint.parent);
@@ -184,21 +324,42 @@ struct SystemBuilder {
         builder.exclude(fmt::format("link{}", i), fmt::format("link{}", i + 1));
   }
 
+  // Those that patterns name, in the order of `names`; one without a star is found at once.
+  [[nodiscard]] static std::vector<std::string> chosen(
+      const std::vector<std::string>& patterns, const std::vector<std::string>& names,
+      const std::unordered_map<std::string, std::size_t>& place) {
+    std::set<std::size_t> found;
+    for (const std::string& pattern : patterns) {
+      if (pattern.find_first_of("*|") == std::string::npos) {
+        if (const auto at = place.find(pattern); at != place.end()) found.insert(at->second);
+        continue;
+      }
+      for (std::size_t i = 0; i < names.size(); ++i)
+        if (matches(pattern, names[i])) found.insert(i);
+    }
+    std::vector<std::string> all;
+    for (const std::size_t i : found) all.push_back(names[i]);
+    return all;
+  }
+
   void add_exclusions() {
     std::vector<std::string> names;
     for (const BodyScene& b : scene.bodies) names.push_back(b.name);
     for (int i = 1; scene.snake && i <= scene.snake->spec.links; ++i)
       names.push_back(fmt::format("link{}", i));
+    std::unordered_map<std::string, std::size_t> place;
+    for (std::size_t i = 0; i < names.size(); ++i) place.emplace(names[i], i);
+    std::unordered_set<std::string> touching;  // bodies with shapes
+    for (const NamedShape& s : shapes) touching.insert(s.body);
     for (std::size_t i = 0; i < scene.exclusions.size(); ++i) {
       const ExclusionScene& e = scene.exclusions[i];
-      std::vector<std::string> all;
-      for (const std::string& name : names)
-        if (std::any_of(e.bodies.begin(), e.bodies.end(),
-                        [&](const std::string& pattern) { return matches(pattern, name); }))
-          all.push_back(name);
+      std::vector<std::string> all = chosen(e.bodies, names, place);
       if (all.size() < 2)
         throw error(fmt::format("exclusions[{}].bodies", i),
                     fmt::format("no two bodies match {}", fmt::join(e.bodies, ", ")));
+      if (scene.contacts.empty()) continue;  // nothing touches at all
+      if (!e.source.empty())                 // all links of a robot: their pairs are many
+        std::erase_if(all, [&](const std::string& name) { return !touching.contains(name); });
       for (std::size_t a = 0; a < all.size(); ++a)
         for (std::size_t b = a + 1; b < all.size(); ++b) builder.exclude(all[a], all[b]);
     }
@@ -276,8 +437,27 @@ struct SystemBuilder {
     for (const SpringScene& s : scene.springs) builder.spring(s.spring, s.between[0], s.between[1]);
     for (const DragScene& d : scene.drags) builder.drag(d.drag, d.body);
     for (const RunnerScene& r : scene.runners) builder.runner(r.runner, r.body);
+    for (const WheelScene& w : scene.wheels) builder.wheel(w.wheel, w.body);
+    for (const FluidScene& f : scene.fluids) add_fluid(f);
     for (const GapScene& g : scene.gaps) builder.gap_contact(g.contact, g.joints);
+    for (const CableScene& c : scene.cables) builder.cable(c.cable, c.bodies, c.joints);
   }
+
+  void add_fluid(const FluidScene& f) {
+    bool any = false;
+    for (const BodyScene& b : scene.bodies)
+      if (std::any_of(f.bodies.begin(), f.bodies.end(),
+                      [&](const std::string& pattern) { return matches(pattern, b.name); })) {
+        try {
+          builder.fluid(f.fluid, b.name);
+        } catch (const InputError& e) { throw error(f.path, e.message()); }
+        fluid_paths.push_back(f.path);
+        any = true;
+      }
+    if (!any)
+      throw error(f.path + ".bodies", fmt::format("no body matches {}", fmt::join(f.bodies, ", ")));
+  }
+  std::vector<std::string> fluid_paths{};  // of the builder's fluids
 
   // Signals of springs and runners, in the model's order.
   void add_element_signals() {
@@ -293,6 +473,9 @@ struct SystemBuilder {
     for (std::size_t i = 0; i < scene.springs.size(); ++i)
       if (scene.springs[i].length)
         a.lengths.push_back({static_cast<int>(own.springs + i), *scene.springs[i].length});
+    for (std::size_t i = 0; i < scene.cables.size(); ++i)
+      if (const CableScene& c = scene.cables[i]; c.cable.driven)
+        a.cables.push_back({static_cast<int>(i), c.length, c.pull.value_or(Constant{})});
     for (std::size_t i = 0; i < scene.runners.size(); ++i)
       if (scene.runners[i].steering)
         a.steering.push_back({static_cast<int>(own.runners + i), *scene.runners[i].steering});
@@ -317,10 +500,34 @@ struct SystemBuilder {
         throw error(path, fmt::format("the scales of runner '{}' allow no backward motion, it "
                                       "starts at {:.6g} m/s",
                                       r.name, along));
-      if (r.edge && std::abs(across) > slack)
+      if (r.edge && std::isinf(r.grip) && std::abs(across) > slack)
         throw error(path, fmt::format("the edge of runner '{}' allows no side slip, it starts with "
                                       "{:.6g} m/s",
                                       r.name, across));
+    }
+  }
+
+  void check_wheels() const {
+    const Model& model = system.model;
+    Workspace work(model);
+    forward_kinematics(model, system.start.q, system.start.v, work);
+    for (std::size_t i = 0; i < model.wheels.size(); ++i) {
+      const Wheel& w = model.wheels[i];
+      const WheelRows rows = wheel_rows(work, w);
+      const std::string path = fmt::format("wheels[{}]", i);
+      if (!rows.lowest.allFinite())
+        throw error(path, fmt::format("wheel '{}' lies flat on its plane", w.name));
+      const Vec3 v = point_velocity(work, w.body, rows.lowest);
+      const double along = rows.along.head<3>().dot(v);
+      const double across = w.sideways ? 0 : rows.across.head<3>().dot(v);
+      const double off = w.pressed ? w.normal.dot(v) : 0;
+      const double slide = std::hypot(along, across, off);
+      if (slide > 1e-9 * (1 + v.norm()))
+        throw error(path, fmt::format("wheel '{}' rolls without sliding, it starts with {:.6g} m/s",
+                                      w.name, slide));
+      if (const double gap = w.normal.dot(rows.lowest) - w.height;
+          w.pressed && std::abs(gap) > 1e-9 * (1 + w.radius))
+        throw error(path, fmt::format("wheel '{}' starts {:.6g} m off its plane", w.name, gap));
     }
   }
 
@@ -371,6 +578,24 @@ struct SystemBuilder {
     return error("robots", fmt::format("{}: motor: {}", motor.source, message));
   }
 
+  void add_rod_signals(std::size_t index) {
+    const RodScene& rod = scene.rods[index];
+    const auto coefficient = [&](const std::string& name, const char* key) {
+      const auto found = system.model.coordinate_of.find(rod.spec.name + "." + name);
+      if (found == system.model.coordinate_of.end())
+        throw error(fmt::format("rods[{}].{}", index, key),
+                    fmt::format("'{}' has no coefficient '{}'", rod.spec.name, name));
+      return found->second;
+    };
+    for (const auto& [name, r] : rod.prescribed)
+      system.actuation.prescribed.push_back({CoordinateIndex(coefficient(name, "prescribed")), r});
+    std::vector<StrainOffset>& strains = system.actuation.strains;
+    for (const auto& [name, a] : rod.muscles) strains.push_back({coefficient(name, "muscles"), a});
+    std::sort(strains.begin(), strains.end(), [](const StrainOffset& x, const StrainOffset& y) {
+      return x.coordinate < y.coordinate;
+    });
+  }
+
   void add_actuation() {
     if (scene.snake && (scene.snake->kp > 0 || scene.snake->kd > 0)) {
       MotorScene m;
@@ -393,10 +618,12 @@ struct SystemBuilder {
       if (b.prescribed)
         system.actuation.prescribed.push_back(
             {system.model.coordinate(b.spec.name), *b.prescribed});
+    for (std::size_t i = 0; i < scene.rods.size(); ++i) add_rod_signals(i);
     for (const LoopScene& l : scene.loops)
       if (l.prescribed)
         system.actuation.prescribed.push_back(
             {system.model.coordinate(l.joint.name), *l.prescribed});
+    add_gaits();
     add_element_signals();
     check(system.model, system.actuation);
   }
@@ -407,8 +634,8 @@ struct SystemBuilder {
       const std::string& name = scene.bodies[found->second].joint.name;
       return name.empty() ? body : name;
     }
-    if (const auto found = bend_of.find(body); found != bend_of.end())
-      return scene.bends[found->second].spec.name;
+    if (const auto found = element_of.find(body); found != element_of.end())
+      return elements[found->second].joint;
     for (const WormJoint& j : worm)
       if (j.body == body) return j.joint;
     if (const int link = snake_link[i])
@@ -482,6 +709,20 @@ struct SystemBuilder {
     }
     system.start = make_state(model);
     set_posture(model, posture, system.start);
+    if (!system.actuation.rotations.empty())
+      impose_prescribed(model, system.actuation, system.start);
+    if (scene.method == Method::connection) follow_connection();
+  }
+
+  // Without inertia the start's velocities follow from its shape.
+  void follow_connection() {
+    std::string why;
+    try {
+      ConnectionIntegrator by(system.model, system.actuation,
+                              std::get<ByConnection>(integrator_of(scene)));
+      if (by.set_velocities(system.start, why)) return;
+    } catch (const InputError& e) { throw error("integrator.type", e.what()); }
+    throw error("initial", fmt::format("the start is not possible: {}", why));
   }
 
   // Coordinates that the scene gives stay as they are, as far as the loops allow.
@@ -506,13 +747,54 @@ struct SystemBuilder {
     return all;
   }
 
-  // The controller and the pushes act in time steps.
+  [[nodiscard]] ComputedTorque computed_torque(const ComputedTorqueScene& s) const {
+    const Model& model = system.model;
+    ComputedTorque c = s.settings;
+    const auto body = [&](const std::string& name, const std::string& key) {
+      const auto at = model.body_of.find(name);
+      if (at == model.body_of.end())
+        throw error(s.path + key, fmt::format("no body is called '{}'", name));
+      return BodyIndex(at->second);
+    };
+    for (std::size_t i = 0; i < c.follow.size(); ++i) {
+      const std::string key = fmt::format(".follow[{}]", i);
+      if (!c.follow[i].joint.valid()) {
+        c.follow[i].body = body(s.follow[i], key + ".body");
+        continue;
+      }
+      const auto at = model.coordinate_of.find(s.follow[i]);
+      if (at == model.coordinate_of.end())
+        throw error(s.path + key + ".joint",
+                    fmt::format("no joint coordinate is called '{}'", s.follow[i]));
+      c.follow[i].joint = CoordinateIndex(at->second);
+    }
+    for (std::size_t i = 0; i < c.feet.size(); ++i)
+      c.feet[i].body = body(s.feet[i], fmt::format(".feet[{}].body", i));
+    for (int k = 0; k < static_cast<int>(model.coordinates.size()); ++k) {
+      const Motor* motor = nullptr;
+      for (const Motor& m : system.actuation.motors)
+        if (m.coordinate == CoordinateIndex(k)) motor = &m;
+      const bool named = std::any_of(
+          s.joints.begin(), s.joints.end(),
+          [&](const std::string& pattern) { return matches(pattern, model.coordinates[k].name); });
+      if (s.joints.empty() ? motor == nullptr : !named) continue;
+      const TorqueRange range = motor ? torque_range(*motor, 0) : TorqueRange{-infinity, infinity};
+      c.joints.emplace_back(k);
+      c.lower.push_back(std::max(range.lower, -s.limit));
+      c.upper.push_back(std::min(range.upper, s.limit));
+    }
+    check(model, c, s.path);
+    return c;
+  }
+
   void add_control() {
+    if (scene.computed_torque) {
+      try {
+        system.actuation.controllers.push_back(
+            std::make_shared<ComputedTorqueController>(computed_torque(*scene.computed_torque)));
+      } catch (const InputError& e) { throw e.path().empty() ? e : error(e.path(), e.message()); }
+    }
     if (!scene.locomotion && scene.pushes.empty()) return;
-    const std::string key = scene.locomotion ? "locomotion" : "pushes";
-    if (scene.events || scene.rk4_projection)
-      throw error(key, fmt::format("expected time stepping (integrator moreau), got {}",
-                                   integrator_name(scene)));
     for (const PushScene& p : scene.pushes) {
       Push push = p.push;
       const auto body = system.model.body_of.find(p.body);
@@ -527,29 +809,41 @@ struct SystemBuilder {
     } catch (const InputError& e) { throw error(e.path(), e.message()); }
   }
 
+  [[nodiscard]] bool is_of_robot(int cut) const {
+    return std::any_of(scene.loops.begin(), scene.loops.end(), [&](const LoopScene& l) {
+      return l.joint.name == system.model.cuts[cut].name && !l.source.empty();
+    });
+  }
+
   // A start that leaves a loop open by little is assembled; by much, it is a mistake.
   void close_loops() {
     const Model& model = system.model;
     if (!model.has_loops) return;
     system.closure = measure_loops(model, system.start);
-    const auto path = [&](int cut) {
-      for (std::size_t i = 0; i < scene.loops.size(); ++i)
-        if (scene.loops[i].joint.name == model.cuts[cut].name) return fmt::format("loops[{}]", i);
-      return std::string("loops");
+    const auto refuse = [&](int cut, const std::string& message) {
+      for (std::size_t i = 0; i < scene.loops.size(); ++i) {
+        if (scene.loops[i].joint.name != model.cuts[cut].name) continue;
+        const std::string& source = scene.loops[i].source;
+        return source.empty() ? error(fmt::format("loops[{}]", i), message)
+                              : InputError(fmt::format("{}: {}", source, message));
+      }
+      return error("loops", message);
     };
-    constexpr double allowed = 1e-2;  // of the length scale
+    // Of the length scale; the files of robots are rounder than scenes.
+    const double allowed = is_of_robot(system.closure.loop) ? 0.1 : 1e-2;
     if (system.closure.gap > allowed * model.length_scale)
-      throw error(path(system.closure.loop),
-                  fmt::format("the start leaves loop '{}' open by {:.3g} m (rotations times {:.3g} "
-                              "m); up to {:.3g} m would be closed",
-                              model.cuts[system.closure.loop].name, system.closure.gap,
-                              model.length_scale, allowed * model.length_scale));
+      throw refuse(
+          system.closure.loop,
+          fmt::format("the start leaves loop '{}' open by {:.3g} m (rotations times {:.3g} "
+                      "m); up to {:.3g} m would be closed",
+                      model.cuts[system.closure.loop].name, system.closure.gap, model.length_scale,
+                      allowed * model.length_scale));
     const std::vector<CoordinateWish> all = wishes();
     system.closure = close_start(model, all, system.start);
     if (!(system.closure.gap_left < 1e-10))
-      throw error(path(system.closure.loop),
-                  fmt::format("loop '{}' cannot be closed near the start: {:.3g} m stay open",
-                              model.cuts[system.closure.loop].name, system.closure.gap_left));
+      throw refuse(system.closure.loop,
+                   fmt::format("loop '{}' cannot be closed near the start: {:.3g} m stay open",
+                               model.cuts[system.closure.loop].name, system.closure.gap_left));
     refuse_inconsistent_rates(all);
   }
 
@@ -585,6 +879,15 @@ struct SystemBuilder {
     throw error("bodies", fmt::format("nothing with inertia moves with the joint of '{}'", name));
   }
 
+  // Time stepping too where it is not the scene's: its options are there to be right, and
+  // `compare` takes them.
+  void check_integrator() const {
+    try {
+      check_supported(scene.stepping, system.model, system.actuation, "integrator.");
+      check_supported(integrator_of(scene), system.model, system.actuation, "integrator.");
+    } catch (const InputError& e) { throw error(e.path(), e.message()); }
+  }
+
   System build() {
     try {
       add_bodies();
@@ -593,12 +896,6 @@ struct SystemBuilder {
       add_elements();
       system.model = builder.build();
       find_snake();
-      check_options(scene.integrator, system.model, "integrator.");
-      if (const ContactShape* s = scene.events ? first_surface(system.model) : nullptr)
-        throw error("integrator",
-                    fmt::format("expected time stepping: event-driven knows no friction map and no "
-                                "surface_velocity, shape '{}' has one",
-                                s->name));
       add_actuation();
       system.sensors = build_sensors(scene, system.model);
     } catch (const InputError& e) {
@@ -610,7 +907,9 @@ struct SystemBuilder {
     check_mass();
     close_loops();
     check_runners();
+    check_wheels();
     add_control();
+    check_integrator();
     return system;
   }
 };

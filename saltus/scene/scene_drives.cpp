@@ -89,6 +89,18 @@ Signal read_signal_here(Fields& f) {
             h.number("duration", s.duration, "s", "a cycloid, at rest at both ends", positive);
             signal = s;
           }},
+         {"spline",
+          [&](Fields& h) {
+            Spline s;
+            read_samples(h, s.times, s.values);
+            h.boolean("closed", s.closed, "the last value is the first, and it repeats");
+            if (h.writing_schema()) return;
+            if (s.times.size() < (s.closed ? 4U : 2U))
+              throw h.error("times", fmt::format("expected at least {} times", s.closed ? 4 : 2));
+            if (s.closed && s.values.front() != s.values.back())
+              throw h.error("values", "expected the first value again at the end");
+            signal = make_spline(s.times, s.values, s.closed);
+          }},
          {"leg-gait",
           [&](Fields& h) {
             LegGait s;

@@ -11,6 +11,8 @@ void read_signal(Fields& f, const char* key, std::optional<Signal>& signal, cons
 [[nodiscard]] Signal read_signal_here(Fields& f);  // this node is the signal
 void read_body(Fields& f, BodyScene& body);
 void read_bend(Fields& f, BendScene& bend);
+void read_rod(Fields& f, RodScene& rod);
+[[nodiscard]] Joint read_joint_kind(Fields& f);  // its type and axis
 void read_loop(Fields& f, LoopScene& loop);
 void read_shape(Fields& f, ShapeScene& shape);
 // Of half-spaces and height fields; of all shapes.
@@ -25,11 +27,19 @@ void read_locomotion(Fields& f, LocomotionScene& locomotion);
 void read_push(Fields& f, PushScene& push);
 void read_drive(Fields& f, DriveScene& drive);
 void read_gait(Fields& f, SerpenoidGait& gait);
+void read_shape_gait(Fields& f, GaitScene& gait);
+void read_net(Fields& f, NetScene& net, std::vector<FluidScene>& fluids);
+void read_added_mass(Fields& f, Mat6& added);
 void read_snake(Fields& f, SnakeScene& snake);
 void read_spring(Fields& f, SpringScene& spring);
 void read_drag(Fields& f, DragScene& drag);
 void read_gap(Fields& f, GapScene& gap);
+void read_cable(Fields& f, CableScene& cable);
+void read_computed_torque(Fields& f, ComputedTorqueScene& scene);
 void read_runner(Fields& f, RunnerScene& runner);
+void read_wheel(Fields& f, WheelScene& wheel);
+void read_resistance(Fields& f, FluidScene& fluid);  // of shape.resistance
+void read_fluid(Fields& f, FluidScene& fluid);
 void read_worm(Fields& f, WormScene& worm);
 // Final positions and velocities of a worm's masses, under names that are free.
 void add_worm_metrics(Scene& scene);

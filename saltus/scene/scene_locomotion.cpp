@@ -168,7 +168,7 @@ void build_locomotion(const LocomotionScene& scene, const Model& model, VecIn q,
   l.measured_from = measured_from(scene);
   take_motors(scene, model, actuation, l);
   fit_locomotion(model, q, scene.path, l);
-  actuation.locomotion = l;
+  set_locomotion(actuation, l);
 }
 
 }  // namespace saltus

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "saltus/integrators/rk4_projection.h"
 #include "saltus/scene/document.h"
 #include "saltus/scene/scene_elements.h"
 
@@ -172,11 +171,12 @@ ImpactLaw read_impact(Fields& f) {
 }
 
 void read_integrator(Fields& f, Scene& s) {
-  MoreauMidpoint& o = s.integrator;
-  const int type = f.choice(
-      "type", 0, {"moreau", "event-driven", "rk4-projection"},
-      "time stepping; exact in time, mode by mode; or P1's appendix A: fixed steps that project "
-      "zero crossings of joints with dry friction");
+  MoreauMidpoint& o = s.stepping;
+  s.method = static_cast<Method>(f.choice(
+      "type", 0, {"moreau", "event-driven", "rk4-projection", "connection"},
+      "time stepping; exact in time, mode by mode; P1's appendix A: fixed steps that project "
+      "zero crossings of joints with dry friction; or P4's connection: without inertia, the net "
+      "motion by axles or Stokes drag"));
   o.motors = static_cast<MotorScheme>(f.choice(
       "motors", 0, {"implicit", "implicit-end", "explicit"},
       "PD gains: linearly implicit at the mid-point, at the end of the step, or explicit"));
@@ -187,12 +187,9 @@ void read_integrator(Fields& f, Scene& s) {
                "how the mechanism is kept: a forest of any size, or the paths of small trees; the "
                "motion does not depend on it"));
   o.impact = read_impact(f);
-  EventDriven e;
-  f.number("tolerance", e.tolerance, "", "event-driven: of a step, relative", {0, 1, true});
-  f.integer("max_events", e.max_events, "event-driven: between two landings", 1);
-  e.impact = o.impact;
-  if (type == 1) s.events = e;
-  s.rk4_projection = type == 2;
+  f.number("tolerance", s.events.tolerance, "", "event-driven and connection: of a step, relative",
+           {0, 1, true});
+  f.integer("max_events", s.events.max_events, "event-driven: between two landings", 1);
 }
 
 void read_initial(Fields& f, const std::string& joint, Scene& scene) {
@@ -230,6 +227,7 @@ void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {
            });
   read_list(f, "bodies", "", s.bodies, read_body);
   read_list(f, "bends", "links of constant curvature", s.bends, read_bend);
+  read_list(f, "rods", "slender bodies whose shape is a field", s.rods, read_rod);
   read_list(f, "robots", "robot files whose parts are added to the scene's", robots,
             read_robot_key);
   read_list(f, "loops", "joints that close kinematic loops", s.loops, read_loop);
@@ -243,8 +241,14 @@ void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {
   read_list(f, "drags", "viscous drag on points", s.drags, read_drag);
   read_list(f, "gaps", "contacts given by their gaps as functions of joint coordinates", s.gaps,
             read_gap);
+  read_list(f, "cables", "what pulls and never pushes", s.cables, read_cable);
   read_list(f, "runners", "knife edges and scales", s.runners, read_runner);
+  read_list(f, "wheels", "discs that roll on a plane", s.wheels, read_wheel);
+  read_list(f, "fluids", "what a fluid does to bodies besides added_mass", s.fluids, read_fluid);
   read_list(f, "motors", "", s.motors, read_motor);
+  read_list(f, "gaits", "motions of several joints at once", s.gaits, read_shape_gait);
+  f.object("shape", "what `saltus shape` looks at",
+           [&](Fields& g) { read_net(g, s.net, s.fluids); });
   read_list(f, "sensors", "what is measured, recorded and told to controllers", s.sensors,
             read_sensor);
   f.object("locomotion", "the controller of a quadruped", [&](Fields& g) {
@@ -252,17 +256,23 @@ void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {
     read_locomotion(g, locomotion);
     if (!g.writing_schema()) s.locomotion = locomotion;
   });
+  f.object("computed_torque", "a controller that makes joints and points follow references",
+           [&](Fields& g) {
+             ComputedTorqueScene computed;
+             read_computed_torque(g, computed);
+             if (!g.writing_schema()) s.computed_torque = computed;
+           });
   read_list(f, "pushes", "impulses on bodies at given times", s.pushes, read_push);
   f.table("initial", "start of joints by name: q and v, or a number",
           [&](Fields& g, const std::string& joint) { read_initial(g, joint, s); });
   read_list(f, "probes", "named points", s.probes, read_probe);
   read_list(f, "metrics", "figures of the summary", s.metrics, read_metric);
   f.required().object("time", "", [&](Fields& g) {
-    g.number("step", s.integrator.dt, "s", "", positive);
+    g.number("step", s.stepping.dt, "s", "", positive);
     g.required().number("end", s.end, "s", "", positive);
   });
   f.object("integrator", "", [&](Fields& g) { read_integrator(g, s); });
-  f.object("solver", "", [&](Fields& g) { read_solver(g, s.integrator.solver); });
+  f.object("solver", "", [&](Fields& g) { read_solver(g, s.stepping.solver); });
   f.object("output", "", [&](Fields& g) {
     g.number("interval", s.output.interval, "s", "between frames", positive);
     g.number("checkpoint", s.output.checkpoint, "s", "between checkpoints", positive);
@@ -272,6 +282,10 @@ void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {
   });
   f.boolean("allow_unconverged", s.allow_unconverged,
             "steps that miss the tolerance do not fail the run");
+  s.overlap = static_cast<Overlap>(
+      f.choice("overlap", static_cast<int>(s.overlap), {"warn", "separate", "refuse"},
+               "shapes that begin inside each other: a warning; moved apart before the first step; "
+               "an error"));
 }
 
 template <class T>
@@ -285,9 +299,25 @@ void refuse_twins(const Document& document, const char* list, const std::vector<
 
 }  // namespace
 
-std::string_view integrator_name(const Scene& scene) {
-  if (scene.rk4_projection) return Rk4Projection::name;
-  return scene.events ? EventDriven::name : MoreauMidpoint::name;
+EventDriven event_driven(const Scene& scene) {
+  EventDriven options = scene.events;
+  options.dt = scene.stepping.dt;
+  options.impact = scene.stepping.impact;
+  return options;
+}
+
+Integrator integrator_of(const Scene& scene) {
+  switch (scene.method) {
+    case Method::moreau: return scene.stepping;
+    case Method::event_driven: return event_driven(scene);
+    case Method::rk4_projection: return Rk4Projection{scene.stepping.dt};
+    case Method::connection: return ByConnection{scene.stepping.dt, scene.events.tolerance};
+  }
+  return scene.stepping;
+}
+
+bool records_modes(const Scene& scene) {
+  return scene.method == Method::event_driven || scene.output.modes;
 }
 
 Scene bare_scene(const Document& document) {
@@ -303,20 +333,22 @@ Scene bare_scene(const Document& document) {
 
 Scene read_scene(const Document& document) {
   Scene scene = bare_scene(document);
-  if (!scene.snake && !scene.worm && scene.bodies.empty() && scene.bends.empty())
-    throw scene.document->error("", "expected bodies, bends, robots, a snake or a worm");
+  if (!scene.snake && !scene.worm && scene.bodies.empty() && scene.bends.empty() &&
+      scene.rods.empty())
+    throw scene.document->error("", "expected bodies, bends, rods, robots, a snake or a worm");
   if (scene.snake && scene.worm) throw scene.document->error("worm", "there is a snake already");
   if (scene.worm) add_worm_metrics(scene);
-  if (scene.end < scene.integrator.dt)
+  if (scene.end < scene.stepping.dt)
     throw scene.document->error("time.end", "expected at least one step");
   constexpr double most_steps = 1e12;
-  if (!(scene.end / scene.integrator.dt <= most_steps))
+  if (!(scene.end / scene.stepping.dt <= most_steps))
     throw scene.document->error(
         "time.end", fmt::format("expected at most {:g} steps, got {:g} s in steps of {:g} s",
-                                most_steps, scene.end, scene.integrator.dt));
-  if (!scene.loops.empty() && scene.integrator.projection == Projection::root_fixed)
+                                most_steps, scene.end, scene.stepping.dt));
+  if (!scene.loops.empty() && scene.stepping.projection == Projection::root_fixed)
     throw scene.document->error("integrator.projection", "root-fixed cannot close loops");
   refuse_twins(*scene.document, "probes", scene.probes);
+  refuse_twins(*scene.document, "gaits", scene.gaits);
   refuse_twins(*scene.document, "metrics", scene.metrics);
   std::set<std::string> sensors;
   for (std::size_t i = 0; i < scene.sensors.size(); ++i)

@@ -137,7 +137,7 @@ std::vector<Sensor> build_sensors(const Scene& scene, const Model& model) {
   std::vector<Sensor> all;
   for (const SensorScene& s : scene.sensors) all.push_back(build_sensor(scene, model, s));
   try {
-    for (const Sensor& s : all) check_sensor(s, scene.integrator.dt);
+    for (const Sensor& s : all) check_sensor(s, scene.stepping.dt);
   } catch (const InputError& e) { throw fault(scene, e.path(), e.message()); }
   return all;
 }

@@ -57,6 +57,8 @@ void read_runner(Fields& f, RunnerScene& r) {
   f.boolean("edge", r.runner.edge, "no side slip; default true");
   f.boolean("scales", r.runner.scales, "slides forward only; default false");
   f.number("friction", r.runner.friction, "N", "against sliding", not_negative);
+  f.number("grip", r.runner.grip, "N", "of the edge: beyond this force it slips; default: none",
+           positive);
   read_signal(f, "steering", r.steering, "angle about the normal [rad]");
 }
 

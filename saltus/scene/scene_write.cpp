@@ -207,7 +207,7 @@ std::string complete_text(const Scene& scene) {
     if (!start.v.empty()) n["v"] = numbers(start.v);
     root["initial"][joint] = n;
   }
-  root["time"]["step"] = number(scene.integrator.dt);
+  root["time"]["step"] = number(scene.stepping.dt);
   YAML::Emitter out;
   out << root;
   return fmt::format("# {} with its robots written out\n{}\n", scene.document->name(), out.c_str());

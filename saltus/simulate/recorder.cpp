@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/geometry/friction_map.h"
@@ -173,7 +174,7 @@ Json header_json(const Scene& scene, const System& system) {
   Json j;
   j["title"] = scene.title;
   j["description"] = scene.description;
-  j["dt"] = scene.integrator.dt;
+  j["dt"] = scene.stepping.dt;
   j["end"] = scene.end;
   if (const std::string folder = scene.document->folder_of_files(); !folder.empty())
     j["folder"] = folder;  // of the files the scene names
@@ -202,16 +203,15 @@ Json header_json(const Scene& scene, const System& system) {
   if (scene.robots) j["complete_scene"] = complete_text(scene);
   j["supports"] = m.supports.size();
   j["contact_laws"] = m.contact_laws.size();
-  j["integrator"] = integrator_name(scene);
-  if (!scene.events && !scene.rk4_projection)
-    j["storage"] = name_of(storage_of(scene.integrator, m));
+  j["integrator"] = integrator_name(integrator_of(scene));
+  if (scene.method == Method::moreau) j["storage"] = name_of(storage_of(scene.stepping, m));
   describe_elements(m, system.actuation, j);
   j["sensors"] = Json::array();
   for (const Sensor& sensor : system.sensors) j["sensors"].push_back(sensor_json(m, sensor));
   j["causes"] = Json::array();
-  for (int k = 0; k <= static_cast<int>(Cause::accumulation); ++k)
+  for (int k = 0; k <= static_cast<int>(last_cause); ++k)
     j["causes"].push_back(name_of(static_cast<Cause>(k)));
-  j["impact_law"] = name_of(scene.events ? scene.events->impact : scene.integrator.impact);
+  j["impact_law"] = name_of(scene.stepping.impact);
   j["impact_paths"] = Json::array();
   for (int k = 0; k <= static_cast<int>(ImpactPath::fallback); ++k)
     j["impact_paths"].push_back(name_of(static_cast<ImpactPath>(k)));
@@ -227,7 +227,7 @@ Json header_json(const Scene& scene, const System& system) {
 RunFileSpec run_file_spec(const Scene& scene, const System& system, bool checkpoints) {
   std::vector<TableSpec> tables = {contact_table(), frame_table(system), step_table()};
   for (TableSpec& t : impact_tables(system.model)) tables.push_back(std::move(t));
-  if (scene.events || scene.output.modes)
+  if (records_modes(scene))
     for (TableSpec& t : mode_tables()) tables.push_back(std::move(t));
   for (const Sensor& s : system.sensors) tables.push_back(sensor_table(s));
   return {scene.document->effective_text(),
@@ -240,9 +240,9 @@ Recorder::Recorder(const std::string& path, const Scene& scene, const System& sy
     : spec_(run_file_spec(scene, system, checkpoints)),
       writer_(path, spec_, publish),
       impacts_(first_of_impacts, scene.output.impacts),
-      modes_(scene.events || scene.output.modes),
+      modes_(records_modes(scene)),
       first_sensor_(count(spec_.tables.size() - system.sensors.size())),
-      dt_(scene.integrator.dt) {
+      dt_(scene.stepping.dt) {
   std::vector<std::int32_t> seen(system.model.bodies.size(), 0);
   for (const SupportFriction& f : system.model.supports) support_feature_.push_back(seen[f.body]++);
 }
@@ -268,40 +268,37 @@ void Recorder::record_contacts(const Assembly& assembly) {
 void Recorder::record_supports(const Model& m, const State& state, const Assembly& assembly) {
   for (std::size_t k = 0; k < m.slots.size(); ++k) {
     const BlockSlot& s = m.slots[k];
-    if (s.kind != BlockKind::support) continue;
-    const SupportFriction& f = m.supports[s.index];
-    const ContactPoint& p = assembly.supports[s.index];
-    const Vec3& t1 = assembly.support_tangent[s.index];
-    append_contact(
-        {1, -1, f.body.value, support_feature_[s.index], state.mode[k], 0, p.on_b, p.normal,
-         state.Lambda[s.row] * t1 + state.Lambda[s.row + 1] * p.normal.cross(t1), f.load * dt_});
+    Touch at;
+    if (!touch_of(m, state, assembly, s, at)) continue;
+    append_contact({1, -1, at.body.value, support_feature_[s.index], state.mode[k], 0, at.point,
+                    at.normal, at.impulse, at.load * dt_});
   }
 }
 
-void Recorder::frame(const System& system, const State& state, const StepWorkspace& w,
+void Recorder::frame(const System& system, const State& state, const StepResult& result,
                      const EnergyTerms& e, int undetermined) {
   const Model& m = system.model;
   if (state.step > 0) {
-    record_contacts(w.assembly);
-    record_supports(m, state, w.assembly);
+    record_contacts(result.assembly);
+    record_supports(m, state, result.assembly);
   }
   std::vector<double> pose, coordinate;
   for (int i = 0; i < m.body_count(); ++i) {
-    const Quat p(w.work.X[i].R);
-    const Vec3& r = w.work.X[i].r;
+    const Quat p(result.work.X[i].R);
+    const Vec3& r = result.work.X[i].r;
     pose.insert(pose.end(), {r.x(), r.y(), r.z(), p.w(), p.x(), p.y(), p.z()});
   }
   for (std::size_t c = 0; c < m.coordinates.size(); ++c)
     coordinate.push_back(
-        coordinate_value(m, w.work, state.q, state.turns, CoordinateIndex(count(c))));
-  const Vec3 com = centre_of_mass(m, w.work);
+        coordinate_value(m, result.work, state.q, state.turns, CoordinateIndex(count(c))));
+  const Vec3 com = centre_of_mass(m, result.work);
   std::vector<const void*> data = {&state.t,       &state.step, state.q.data(),
                                    state.v.data(), pose.data(), com.data()};
   if (!coordinate.empty()) {
     data.push_back(coordinate.data());
-    data.push_back(w.motor_force.data());
+    data.push_back(result.motor_force.data());
   }
-  if (m.any_prescribed) data.push_back(w.drive.data());
+  if (m.any_prescribed) data.push_back(result.drive.data());
   data.push_back(&contact_rows_);
   const std::int32_t open = undetermined;
   data.push_back(&open);

@@ -26,7 +26,7 @@ class Recorder {
 
   // A frame of the state whose kinematics are in `work`; `ledger` holds the cumulative work,
   // `undetermined` is how many impulses the contacts leave open.
-  void frame(const System& system, const State& state, const StepWorkspace& work,
+  void frame(const System& system, const State& state, const StepResult& result,
              const EnergyTerms& ledger, int undetermined);
   void step(const State& state, const StepReport& report, double wall_s);
   void impact(const ImpactRecord& record, std::int64_t step);

@@ -10,13 +10,12 @@
 
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/integrators/events/event_step.h"
-#include "saltus/integrators/rk4_projection.h"
 #include "saltus/problems/problem_file.h"
 #include "saltus/scene/document.h"
 #include "saltus/simulate/recorder.h"
 #include "saltus/simulate/run_summary.h"
 #include "saltus/simulate/run_totals.h"
+#include "saltus/simulate/start_check.h"
 #include "saltus/version.h"
 
 namespace saltus {
@@ -50,11 +49,8 @@ struct SceneRun {
   std::unique_ptr<Recorder> recorder;
   RunResult result;
   Clock::time_point began = Clock::now();
-  MoreauMidpoint integrator = scene.integrator;
-  std::unique_ptr<EventIntegrator> events;  // instead of time stepping
-  std::unique_ptr<Rk4Projection> rk4;       // instead of time stepping
-  ModeWatcher watcher;
-  std::vector<ModeChange> changes;  // of the last step
+  Integration integration;
+  bool stepping = scene.method == Method::moreau;
   UndeterminedCounter undetermined;
   bool dumped = false;
   std::int64_t first_step = 0, last_step = 0;
@@ -66,14 +62,17 @@ struct SceneRun {
         options(o),
         system(build_system(s)),
         work(system.model),
-        sensors(system.model, system.sensors, s.integrator.dt, memory_of(system.actuation)),
+        sensors(system.model, system.sensors, s.stepping.dt, memory_of(system.actuation)),
         metrics(make_metrics()),
-        state(system.start) {
+        state(system.start),
+        integration(system.model, system.actuation, integrator_of(s)) {
     system.actuation.user = o.controller ? o.controller(sensors) : o.force;
-    make_integrator();
-    integrator.threads = o.threads;
-    integrator.keep_failing = o.dump.empty() ? examined_rows : std::numeric_limits<int>::max();
-    const double dt = s.integrator.dt;
+    integration.watch_modes(s.output.modes);
+    if (MoreauMidpoint* moreau = integration.time_stepping()) {
+      moreau->threads = o.threads;
+      moreau->keep_failing = o.dump.empty() ? examined_rows : std::numeric_limits<int>::max();
+    }
+    const double dt = s.stepping.dt;
     last_step = static_cast<std::int64_t>(std::ceil(s.end / dt - 1e-9));
     const auto every = [&](double interval) {
       return static_cast<std::int64_t>(std::clamp(std::round(interval / dt), 1.0, 1e18));
@@ -88,36 +87,45 @@ struct SceneRun {
     } catch (const InputError& e) { throw scene.document->error(e.path(), e.message()); }
   }
 
-  void make_integrator() {
-    try {
-      if (scene.events)
-        events = std::make_unique<EventIntegrator>(system.model, system.actuation, *scene.events);
-      if (scene.rk4_projection)
-        rk4 = std::make_unique<Rk4Projection>(system.model, system.actuation);
-    } catch (const InputError& e) {
-      if (e.path().empty()) throw;
-      throw scene.document->error(e.path(), e.message());
-    }
-  }
-
   [[nodiscard]] double wall() const {
     return std::chrono::duration<double>(Clock::now() - began).count();
   }
 
+  // Time stepping only: event-driven runs refuse what they cannot begin with themselves.
+  void look_at_start() {
+    if (!stepping) return;
+    std::vector<std::string>& told = result.warnings;
+    told = overlaps_at(system.model, state);
+    for (std::string& line : beyond_limits_at(system.model, state)) told.push_back(std::move(line));
+    if (!told.empty() && scene.overlap == Overlap::refuse)
+      throw scene.document->error(
+          "overlap", fmt::format("{}{}; move them apart, or `overlap: separate`", told.front(),
+                                 told.size() > 1 ? ", and others" : ""));
+    if (!told.empty() && scene.overlap == Overlap::separate) {
+      for (std::string& line : told) line += ", moved apart";
+      if (const double left = separate(system.model, state); left > penetration_allowed)
+        told.push_back(fmt::format("{:.3g} m of it could not be mended", left));
+    }
+    if (std::string line = too_fast(system.model, state, scene.stepping.dt); !line.empty())
+      told.push_back(std::move(line));
+    result.note = untouchable(system.model);
+  }
+
   void start() {
-    forward_kinematics(system.model, state.q, state.v, work.work);
-    metrics.start(system.model, state, work.work);
-    sensors.start(work.work, state);
+    look_at_start();
+    forward_kinematics(system.model, state.q, state.v, work.result.work);
+    metrics.start(system.model, state, work.result.work);
+    sensors.start(work.result.work, state);
     EnergyTerms& e = totals.ledger;
-    e.kinetic = kinetic_energy(system.model, state.v, work.work);
-    e.potential = potential_energy(system.model, system.actuation, state, work.work);
+    e.kinetic = kinetic_energy(system.model, state.v, work.result.work);
+    e.potential = potential_energy(system.model, system.actuation, state, work.result.work);
     if (system.model.has_compliant)
-      e.potential +=
-          stored_energy(system.model, state, work.work, work.finder, work.compliant.contacts);
+      e.potential += stored_energy(system.model, state, work.result.work, work.scratch.finder,
+                                   work.scratch.compliant.contacts);
     totals.start_energy = e.total();
     open_recorder();
     if (recorder) {
-      recorder->frame(system, state, work, totals.ledger, 0);
+      recorder->frame(system, state, work.result, totals.ledger, 0);
       recorder->sensors(sensors);
     }
     write_checkpoint();
@@ -156,7 +164,7 @@ struct SceneRun {
     if (state.memory.size() < memory_of(system.actuation) + sensors.memory())
       throw InputError(
           fmt::format("{}: the checkpoint does not fit this scene", options.resume_from));
-    sensors.start(work.work, state);
+    sensors.start(work.result.work, state);
     first_step = state.step;
     open_recorder(false);  // a kill must not cost what is there: published when all is copied
     if (!recorder) return;
@@ -175,19 +183,56 @@ struct SceneRun {
     recorder->flush();
   }
 
-  void diverge(const StepReport& r) {
+  void fail(const std::string& why) {
     result.status = RunStatus::diverged;
-    const std::string body =
-        r.culprit >= 0 ? system.model.bodies[system.model.v_body[r.culprit]].name : "?";
-    result.message = fmt::format(
-        "the run {} at t = {:.6g} s, body '{}' (last residual {:.2e} m/s); the last good state is "
-        "step {}{}",
-        r.singular ? "met a singular mass matrix" : "diverged", state.t, body, r.solve().residual,
-        state.step,
-        recorder && !options.forced() ? fmt::format(", kept as a checkpoint in {}", options.output)
-                                      : "");
+    result.message = fmt::format("{}; the last good state is step {}{}", why, state.step,
+                                 recorder && !options.forced()
+                                     ? fmt::format(", kept as a checkpoint in {}", options.output)
+                                     : "");
     result.message += no_solution();
+    if (const EnergyBooks b = closed_books(); b.worst > energy_bound)
+      result.message += fmt::format("; {}", books_text(b));
+    note_impacts();
+    note_modes();
     write_checkpoint();
+  }
+
+  // With the episode that goes on.
+  [[nodiscard]] EnergyBooks closed_books() const {
+    EnergyBooks b = state.books;
+    close_episode(b);
+    return b;
+  }
+
+  [[nodiscard]] std::string books_text(const EnergyBooks& b) const {
+    const EnergyTally& e = b.worst_episode;
+    return fmt::format(
+        "the steps of an episode gained {:.3g} J, {:.2g} of the {:.3g} J that moved in it (allowed "
+        "{:g}), the most by the step to t = {:.6g} s{}; a shorter time.step, or maximal "
+        "coordinates, gain less (docs/energy.md)",
+        e.gained, b.worst, e.scale(), energy_bound, e.most_t,
+        e.at == Place{} ? "" : fmt::format(" at {}", system.model.name_of(e.at)));
+  }
+
+  // Compliant contacts are explicit forces: what they gain is told, and a matter of dt.
+  void judge_books() {
+    const EnergyBooks b = closed_books();
+    if (b.broken == 0 || system.model.has_compliant || options.allow_gain) return;
+    result.status = RunStatus::gained;
+    result.message = books_text(b);
+  }
+
+  [[nodiscard]] Json books_json() const {
+    const EnergyBooks b = closed_books();
+    Json j = {{"bound", energy_bound},
+              {"broken_episodes", static_cast<std::int64_t>(b.broken)},
+              {"worst_share", b.worst},
+              {"paid", totals.paid}};
+    if (b.broken > 0) {
+      j["t"] = b.worst_episode.most_t;
+      j["message"] = books_text(b);
+    }
+    return j;
   }
 
   // The first step found that has none, as the end of a message.
@@ -200,111 +245,73 @@ struct SceneRun {
         n.step, n.time, text_of(system.model, n.at), n.at.count > 1 ? " together" : "", n.miss);
   }
 
-  // To the next landing, event by event.
-  StepReport land(bool& good) {
-    EventReport report;
-    const StepReport r =
-        event_step(system.model, *events, state, work, scene.integrator.dt, report);
-    changes = events->take_changes();
-    totals.events += report.events;
-    good = report.failure.empty();
-    if (good) return r;
-    result.status = RunStatus::diverged;
-    result.message = fmt::format("{}; the last good state is step {}{}", report.failure, state.step,
-                                 recorder && !options.forced()
-                                     ? fmt::format(", kept as a checkpoint in {}", options.output)
-                                     : "");
-    note_impacts(r);
-    if (recorder) recorder->modes(changes, state.step);
-    write_checkpoint();
-    return r;
-  }
-
-  StepReport projected_step(bool& good) {
-    StepReport r;
-    good = rk4->step(state, scene.integrator.dt, r.energy);
-    if (!good) {
-      r.singular = true;
-      diverge(r);
-      return r;
+  // Of the last advance.
+  void note_impacts() {
+    for (const ImpactRecord* record : integration.impacts()) {
+      totals.add(*record);
+      if (recorder) recorder->impact(*record, state.step);
     }
-    forward_kinematics(system.model, state.q, state.v, work.work);
-    work.motor_force = rk4->dynamics().motor_force();
-    work.drive = rk4->dynamics().drive();
-    changes.clear();
-    if (scene.output.modes) watcher.look(system.model, state, false, changes);
-    return r;
   }
-
-  StepReport time_step(bool& good) {
-    const StepReport r = step(system.model, system.actuation, state, work, integrator);
-    if (work.failing_island >= 0) look_into_failing(r);
-    good = !r.diverged && !r.singular;
-    if (!good) diverge(r);
-    changes.clear();
-    if (good && scene.output.modes) watcher.look(system.model, state, r.impact.impact, changes);
-    return r;
-  }
-
-  // The impacts of the last step.
-  void note_impacts(const StepReport& r) {
-    const auto note = [&](const ImpactRecord& record) {
-      totals.add(record);
-      if (recorder) recorder->impact(record, state.step);
-    };
-    if (r.struck) note(work.record);
-    for (const ModeChange& c : changes)
-      if (events && c.impact) note(c.record);
+  void note_modes() {
+    if (recorder && !integration.changes().empty())
+      recorder->modes(integration.changes(), state.step);
   }
 
   bool one_step() {
-    bool good = true;
-    const StepReport r = events ? land(good) : rk4 ? projected_step(good) : time_step(good);
-    if (!good) return false;
+    const AdvanceReport report = integration.advance(state, work);
+    const StepReport& r = report.step;
+    totals.events += report.events;
+    if (work.result.failing_island >= 0) look_into_failing(r);
+    if (!report.failure.empty()) {
+      fail(report.failure);
+      return false;
+    }
     totals.add(state, r);
-    sensors.step(work, state);
-    note_impacts(r);
+    sensors.step(work.result, state);
+    note_impacts();
     metrics.step(
-        system.model, state, work.work,
+        system.model, state, work.result.work,
         {.drive_work = totals.ledger.motors + totals.ledger.prescribed + totals.ledger.muscles,
          .energy_error = totals.energy_error,
          .joint_gap = r.projection.joint_gap});
     const bool frame = state.step % frame_every == 0 || state.step == last_step;
     const int open =
-        frame && !events && !rk4 ? undetermined.look(work, state, totals.undetermined) : 0;
-    totals.mode_changes += static_cast<double>(changes.size());
+        frame && stepping ? undetermined.look(work.result, state, totals.undetermined) : 0;
+    totals.mode_changes += static_cast<double>(integration.changes().size());
     if (recorder) {
       recorder->step(state, r, wall());
-      if (!changes.empty()) recorder->modes(changes, state.step);
+      note_modes();
       recorder->sensors(sensors);
       frame_written = frame;
-      if (frame_written) recorder->frame(system, state, work, totals.ledger, open);
+      if (frame_written) recorder->frame(system, state, work.result, totals.ledger, open);
       if (state.step % checkpoint_every == 0) write_checkpoint();
     }
     return true;
   }
 
-  // Steps that missed their tolerance: the first is dumped on request, and those that are worse
-  // than all before are searched for a contradiction until one is found.
+  // Time steps that missed their tolerance: the first is dumped on request, and those that are
+  // worse than all before are searched for a contradiction until one is found.
   void look_into_failing(const StepReport& r) {
-    const Island& island = work.islands[work.failing_island];
+    MoreauMidpoint& moreau = *integration.time_stepping();
+    const Island& island = work.result.islands[work.result.failing_island];
     if (!options.dump.empty() && !dumped) dump_failing(r);
     if (totals.no_solution.at.count == 0 && island.rows <= examined_rows &&
         r.solve().residual > totals.worst_residual)
-      totals.no_solution = look_for_solution(work, options_of(integrator.solver).tolerance, state);
+      totals.no_solution =
+          look_for_solution(work.result, options_of(moreau.solver).tolerance, state);
     const bool dump_later = !options.dump.empty() && !dumped;
     const int examine_later = totals.no_solution.at.count == 0 ? examined_rows : 0;
-    integrator.keep_failing = dump_later ? std::numeric_limits<int>::max() : examine_later;
+    moreau.keep_failing = dump_later ? std::numeric_limits<int>::max() : examine_later;
   }
 
   // For `saltus solve`.
   void dump_failing(const StepReport& r) {
-    const IslandProblem& p = work.failing;
+    const IslandProblem& p = work.result.failing;
     std::vector<std::string> names;
-    for (const int block : work.islands[work.failing_island].blocks)
-      names.push_back(system.model.name_of(work.assembly.place(block)));
+    for (const int block : work.result.islands[work.result.failing_island].blocks)
+      names.push_back(system.model.name_of(work.result.assembly.place(block)));
     write_problem(options.dump, p.problem, p.Lambda.head(p.rows), names,
-                  options_of(integrator.solver).tolerance,
+                  options_of(scene.stepping.solver).tolerance,
                   fmt::format("{}: the step to t = {:.9g} s, residual {:.3e} m/s",
                               scene.document->name(), state.t, r.solve().residual));
     dumped = true;
@@ -337,11 +344,13 @@ struct SceneRun {
       result.message = fmt::format(
           "{} of {} steps missed the tolerance of {:.1e} m/s; the worst, step {} at t = {:.6g} s, "
           "has a residual of {:.2e} m/s at {}",
-          totals.unconverged, state.step, options_of(scene.integrator.solver).tolerance,
+          totals.unconverged, state.step, options_of(scene.stepping.solver).tolerance,
           totals.worst_residual_step, totals.worst_residual_time, totals.worst_residual,
           system.model.name_of(totals.worst_residual_place));
       result.message += no_solution();
+      return;
     }
+    judge_books();
   }
 
   [[nodiscard]] Json energy_json() const {
@@ -379,10 +388,10 @@ struct SceneRun {
   }
 
   [[nodiscard]] Json locomotion_json() const {
-    const Locomotion& l = *system.actuation.locomotion;
-    const int memory = memory_of(system.actuation.motors);
-    if (state.memory.size() < memory + memory_of(l)) return nullptr;  // before the first step
-    const LocomotionReport r = report_of(l, state.memory.data() + memory);
+    const std::optional<LocomotionReport> report = locomotion_report(system.actuation, state);
+    if (!report) return nullptr;  // before the first step
+    const LocomotionReport& r = *report;
+    const Locomotion& l = *locomotion_of(system.actuation);
     const auto pair = [](double wanted, double mean) {
       return Json{{"wanted", wanted}, {"mean", mean}};
     };
@@ -408,25 +417,26 @@ struct SceneRun {
     const double wall_s = wall();
     const auto steps = static_cast<double>(state.step - first_step);
     Json j;
-    const char* const names[] = {"completed", "unconverged", "diverged", "stopped"};
+    const char* const names[] = {"completed", "unconverged", "diverged", "stopped", "gained"};
     j["scene"] = scene.document->name();
     j["title"] = scene.title;
     j["status"] = names[static_cast<int>(result.status)];
     if (!result.message.empty()) j["message"] = result.message;
+    if (!result.warnings.empty()) j["warnings"] = result.warnings;
+    if (!result.note.empty()) j["note"] = result.note;
     if (options.forced()) j["resumable"] = false;
     j["saltus_version"] = version;
     j["t"] = state.t;
     j["steps"] = state.step;
-    j["dt"] = scene.integrator.dt;
+    j["dt"] = scene.stepping.dt;
     j["wall_s"] = wall_s;
     j["steps_per_s"] = steps / std::max(wall_s, 1e-9);
-    j["integrator"] = integrator_name(scene);
-    if (events) j["events"] = static_cast<std::int64_t>(totals.events);
-    if (events || scene.output.modes)
-      j["mode_changes"] = static_cast<std::int64_t>(totals.mode_changes);
-    j["solver"] = name_of(scene.integrator.solver);
-    if (!events && !scene.rk4_projection)
-      j["storage"] = name_of(storage_of(scene.integrator, system.model));
+    j["integrator"] = integrator_name(integrator_of(scene));
+    if (scene.method == Method::event_driven)
+      j["events"] = static_cast<std::int64_t>(totals.events);
+    if (records_modes(scene)) j["mode_changes"] = static_cast<std::int64_t>(totals.mode_changes);
+    j["solver"] = name_of(scene.stepping.solver);
+    if (stepping) j["storage"] = name_of(storage_of(scene.stepping, system.model));
     j["coordinates"] = system.model.nv;
     j["mean_iterations"] = totals.iterations / std::max<double>(1, static_cast<double>(state.step));
     j["max_iterations"] = static_cast<std::int64_t>(totals.most_iterations);
@@ -459,18 +469,22 @@ struct SceneRun {
     }
     j["impacts"] = static_cast<std::int64_t>(totals.impacts);
     j["least_restitution_share"] = totals.least_share;
-    j["impact_law"] = name_of(events ? scene.events->impact : scene.integrator.impact);
+    j["impact_law"] = name_of(scene.stepping.impact);
     j["impacts_that_gained"] = static_cast<std::int64_t>(totals.gains);
     if (totals.gains > 0) {
       j["most_gained"] = totals.most_gained;
       j["most_gained_time"] = totals.most_gained_time;
     }
     j["impact_fallbacks"] = static_cast<std::int64_t>(totals.fallbacks);
+    j["steps_in_pieces"] = static_cast<std::int64_t>(totals.pieced);
+    j["most_pieces"] = static_cast<std::int64_t>(totals.most_pieces);
+    j["unsettled_steps"] = static_cast<std::int64_t>(totals.unsettled);
+    if (stepping) j["books"] = books_json();
     j["worst_energy_error"] = totals.worst_error;
     j["worst_energy_error_time"] = totals.worst_error_time;
     if (dumped) j["dumped"] = options.dump;
     j["energy"] = energy_json();
-    if (system.actuation.locomotion) j["locomotion"] = locomotion_json();
+    if (locomotion_of(system.actuation)) j["locomotion"] = locomotion_json();
     j["metrics"] = Json::object();
     for (const auto& m : metrics.results(system.model))
       j["metrics"][m.name] = m.value ? Json(*m.value) : Json(nullptr);

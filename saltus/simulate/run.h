@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "saltus/scene/scene.h"
 #include "saltus/simulate/sensors.h"
@@ -25,10 +26,12 @@ struct RunOptions {
   UserForce force;
   // The same for a force that reads the scene's sensors: it is made with them, and they outlive it.
   std::function<UserForce(const SensorBank&)> controller;
+  // Steps that gain energy beyond the bound (docs/energy.md) are told, but not a failure.
+  bool allow_gain = false;
   [[nodiscard]] bool forced() const { return force || controller; }
 };
 
-enum class RunStatus { completed, unconverged, diverged, stopped };
+enum class RunStatus { completed, unconverged, diverged, stopped, gained };
 
 struct RunSummary;  // run_summary.h: as a JSON object, for the command line
 
@@ -37,6 +40,8 @@ struct RunResult {
   State state;                                // the last good one
   std::shared_ptr<const RunSummary> summary;  // what `saltus run --json` prints
   std::string message;                        // what went wrong, in a sentence; empty if nothing
+  std::vector<std::string> warnings;          // about the start, a sentence each
+  std::string note;                           // what is odd, but may be meant so; or empty
   [[nodiscard]] std::string summary_json() const;
 };
 

@@ -51,16 +51,16 @@ void Totals::add(const ImpactRecord& r) {
   most_gained_time = r.t;
 }
 
-NoSolution look_for_solution(const StepWorkspace& work, double tolerance, const State& state) {
+NoSolution look_for_solution(const StepResult& step, double tolerance, const State& state) {
   NoSolution none;
   // The residual of a solver that stopped short is a few times the tolerance.
-  const Conflict conflict = find_conflict(work.failing.problem, 10 * tolerance);
+  const Conflict conflict = find_conflict(step.failing.problem, 10 * tolerance);
   if (conflict.blocks.empty()) return none;
   none.step = static_cast<double>(state.step);
   none.time = state.t;
   none.miss = conflict.miss;
-  const Island& island = work.islands[work.failing_island];
-  for (const int block : conflict.blocks) none.at.add(work.assembly.place(island.blocks[block]));
+  const Island& island = step.islands[step.failing_island];
+  for (const int block : conflict.blocks) none.at.add(step.assembly.place(island.blocks[block]));
   return none;
 }
 
@@ -73,11 +73,11 @@ bool UndeterminedCounter::same_as_before(const State& state) const {
                     state.contacts.end(), alike);
 }
 
-void UndeterminedCounter::count(const StepWorkspace& work, bool name, Undetermined& all) {
+void UndeterminedCounter::count(const StepResult& step, bool name, Undetermined& all) {
   open_ = 0;
   left_out_ = false;
-  for (int i = 0; i < work.islands.count(); ++i) {
-    const IslandProblem& p = work.problems[i];
+  for (int i = 0; i < step.islands.count(); ++i) {
+    const IslandProblem& p = step.problems[i];
     if (std::find(p.is_contact.begin(), p.is_contact.end(), 1) == p.is_contact.end()) continue;
     if (p.route != Route::dense || p.rows > examined_rows) {
       left_out_ = true;
@@ -87,13 +87,13 @@ void UndeterminedCounter::count(const StepWorkspace& work, bool name, Undetermin
     open_ += mine;
     if (mine == 0 || !name) continue;
     for (const int block : indeterminate_blocks(p.problem, p.Lambda))
-      all.at.add(work.assembly.place(work.islands[i].blocks[block]));
+      all.at.add(step.assembly.place(step.islands[i].blocks[block]));
   }
 }
 
-int UndeterminedCounter::look(const StepWorkspace& work, const State& state, Undetermined& all) {
+int UndeterminedCounter::look(const StepResult& step, const State& state, Undetermined& all) {
   if (!same_as_before(state)) {
-    count(work, all.found == 0, all);
+    count(step, all.found == 0, all);
     contacts_ = state.contacts;
     mode_ = state.mode;
   }

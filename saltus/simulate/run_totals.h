@@ -68,6 +68,9 @@ struct Totals {
   double redundant = 0;     // most redundant joint rows of a step
   double penetrating = 0, deepest_time = 0;
   Place deepest;
+  double pieced = 0, most_pieces = 1;  // steps that were taken in pieces
+  double unsettled = 0;                // steps whose mean velocity was not found
+  double paid = 0;                     // by velocities, for what steps would have gained [J]
   NoSolution no_solution;
   Undetermined undetermined;
 
@@ -101,23 +104,27 @@ struct Totals {
     joint_gap = std::max(joint_gap, r.projection.joint_gap);
     redundant = std::max(redundant, static_cast<double>(r.solve().redundant));
     least_share = std::min(least_share, r.impact.s);
+    pieced += r.pieces > 1;
+    most_pieces = std::max(most_pieces, static_cast<double>(r.pieces));
+    unsettled += r.mean_missed > 0;
+    paid += r.paid;
   }
 };
 static_assert(std::is_trivially_copyable_v<Totals>);
 
-// Whether the island in work.failing has a solution at all.
-[[nodiscard]] NoSolution look_for_solution(const StepWorkspace& work, double tolerance,
+// Whether the island in StepResult::failing has a solution at all.
+[[nodiscard]] NoSolution look_for_solution(const StepResult& step, double tolerance,
                                            const State& state);
 // Counts the impulses that the contacts of the last step leave open; dense islands only. While the
 // same contacts act in the same modes the number is that of the step looked at before.
 class UndeterminedCounter {
  public:
   // Returns how many.
-  int look(const StepWorkspace& work, const State& state, Undetermined& all);
+  int look(const StepResult& step, const State& state, Undetermined& all);
 
  private:
   [[nodiscard]] bool same_as_before(const State& state) const;
-  void count(const StepWorkspace& work, bool name, Undetermined& all);
+  void count(const StepResult& step, bool name, Undetermined& all);
   std::vector<ContactImpulse> contacts_;  // of the step that was counted
   std::vector<unsigned char> mode_;
   int open_ = -1;

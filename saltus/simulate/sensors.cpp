@@ -213,9 +213,9 @@ void SensorBank::start(const Workspace& work, State& state) {
   advance({work, nullptr, nullptr}, state);
 }
 
-void SensorBank::step(const StepWorkspace& w, State& state) {
-  advance({w.work, &w.assembly, &w.motor_force}, state);
-  remember_velocities(w.work, state);
+void SensorBank::step(const StepResult& result, State& state) {
+  advance({result.work, &result.assembly, &result.motor_force}, state);
+  remember_velocities(result.work, state);
 }
 
 }  // namespace saltus

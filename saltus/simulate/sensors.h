@@ -27,7 +27,7 @@ class SensorBank {
   // forces and accelerations are nan. A state that remembers readings keeps them.
   void start(const Workspace& work, State& state);
   // After a step.
-  void step(const StepWorkspace& work, State& state);
+  void step(const StepResult& result, State& state);
 
   struct Reading {
     bool there = false;         // false: none has arrived yet; the values are nan

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "saltus/base/vectorized.h"
 
@@ -83,6 +84,20 @@ void set_compliance(const Inclusion& p, Vec& out) {
     for (int r = k.row; r < k.row + k.rows; ++r) out[r] = k.compliance;
 }
 
+// A little compliance in every row shares a load among rows that depend on each other.
+constexpr double sharing = 1e-6;  // of the mean diagonal
+
+// Where nothing was loaded, dependent rows have no impulse to keep: all rows together, about the
+// least norm. Left as it is where that fails.
+void share_load(const Inclusion& p, VecRef x, SolverWorkspace& w) {
+  const double soft = sharing * p.G.diagonal().head(p.rows).mean();
+  w.compliance.head(p.rows).array() += soft;
+  w.direct_rows.resize(p.rows);
+  std::iota(w.direct_rows.begin(), w.direct_rows.end(), 0);
+  if (!bring_to_rest(p, 0, x, w) || !x.allFinite()) x.setZero();
+  w.compliance.head(p.rows).array() -= soft;
+}
+
 // A row that moves by rounding only would be brought to rest by an impulse beyond all measure.
 bool all_move(const Inclusion& p, const Vec& compliance) {
   double most = 0, least = infinity;
@@ -150,10 +165,13 @@ SolveReport solve_sticking(const Inclusion& p, VecRef Lambda, double tolerance,
   }
   set_compliance(p, w.compliance);
   if (!all_move(p, w.compliance)) return report;
+  auto start = w.previous.head(n);
+  start = Lambda.head(n);
+  if (start.isZero(0)) share_load(p, start, w);
   for (bool changed = true; changed;) {
     if (report.iterations == most_changes) return report;
     ++report.iterations;
-    x = Lambda.head(n);
+    x = start;
     w.direct_rows.clear();
     for (std::size_t b = 0; b < p.blocks.size(); ++b) {
       const Block& k = p.blocks[b];
@@ -190,8 +208,8 @@ SolveReport solve_sticking(const Inclusion& p, VecRef Lambda, double tolerance,
 
 bool solve_bilateral(const Inclusion& p, double rank, VecRef Lambda, SolverWorkspace& w) {
   set_compliance(p, w.compliance);
-  w.direct_rows.clear();
-  for (int r = 0; r < p.rows; ++r) w.direct_rows.push_back(r);
+  w.direct_rows.resize(p.rows);
+  std::iota(w.direct_rows.begin(), w.direct_rows.end(), 0);
   return bring_to_rest(p, rank, Lambda, w);
 }
 

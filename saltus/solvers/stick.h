@@ -4,7 +4,7 @@
 // Rows of intervals (dry friction of joints, motors with a limit) whose warm start is at a bound
 // are taken to stay there; one that its bound drives back comes loose, one that would need more
 // goes to its bound, a few times. A row that depends on others (the fourth leg of a table) keeps
-// the impulse that it had.
+// the impulse that it had; where nothing was loaded, about its share of the least norm.
 #pragma once
 #include "saltus/solvers/prox.h"
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "saltus/contact/elements.h"
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/studies/mode_sequence.h"
@@ -62,19 +63,19 @@ class SteppedModes {
  private:
   void add_resting_scales(const System& s, const State& state, Workspace& work,
                           std::vector<ModeMember>& now) const {
-    const auto is_scale = [&](const ModeMember& m) {
-      return m.place.slot >= 0 && s.model.slots[m.place.slot].kind == BlockKind::scale;
+    // Of a runner's two slots the one with a mode is its scales'.
+    const auto is_scale = [&](int slot) {
+      return runner_of(s.model.slots[slot]) >= 0 && has_mode(s.model.slots[slot]);
     };
-    std::erase_if(now,
-                  [&](const ModeMember& m) { return is_scale(m) && m.status != Status::holds; });
+    std::erase_if(now, [&](const ModeMember& m) {
+      return m.place.slot >= 0 && is_scale(m.place.slot) && m.status != Status::holds;
+    });
     const std::vector<ModeMember> held = now;
     forward_kinematics(s.model, state.q, state.v, work);
     for (int k = 0; k < static_cast<int>(s.model.slots.size()); ++k) {
       const ModeMember scale{{k, -1, -1, 0}, Status::holds};
-      if (s.model.slots[k].kind != BlockKind::scale ||
-          std::find(held.begin(), held.end(), scale) != held.end())
-        continue;
-      const bool rest = rests(s, state, work, s.model.slots[k].index);
+      if (!is_scale(k) || std::find(held.begin(), held.end(), scale) != held.end()) continue;
+      const bool rest = rests(s, state, work, runner_of(s.model.slots[k]));
       now.push_back({scale.place, rest ? Status::holds : Status::slips});
     }
   }
@@ -94,7 +95,7 @@ class SteppedModes {
 };
 
 Trajectory by_moreau(const Scene& scene, const System& system, double dt) {
-  MoreauMidpoint options = scene.integrator;
+  MoreauMidpoint options = scene.stepping;
   options.dt = dt;
   StepWorkspace work(system.model);
   State state = system.start;
@@ -110,25 +111,22 @@ Trajectory by_moreau(const Scene& scene, const System& system, double dt) {
           "time stepping with dt = {:g} s {} at t = {:g} s: expected smaller steps (--dt)", dt,
           report.diverged ? "diverges" : "meets a singular mass matrix", state.t));
     r.unconverged += !report.solve().converged;
-    modes.look(system, state, report.impact.impact, work.work, r.changes);
+    modes.look(system, state, report.impact.impact, work.result.work, r.changes);
     if (state.step % every != 0 && state.step != r.steps) continue;
     r.t.push_back(state.t);
-    r.row.push_back(sample(system.model, state, work.work));
+    r.row.push_back(sample(system.model, state, work.result.work));
   }
   r.end = state.t;
   return r;
 }
 
 Trajectory by_events(const Scene& scene, const System& system, const std::vector<double>& times) {
-  EventDriven options;
-  options.impact = scene.integrator.impact;
-  if (scene.events) options = *scene.events;
-  EventIntegrator integrator(system.model, system.actuation, options);
+  EventIntegrator integrator(system.model, system.actuation, event_driven(scene));
   State state = system.start;
   Workspace work(system.model);
   Trajectory r;
   for (const double t : times) {
-    const EventReport report = integrator.advance(state, t, scene.integrator.dt);
+    const EventReport report = integrator.advance(state, t, scene.stepping.dt);
     for (ModeChange& c : integrator.take_changes()) r.changes.push_back(std::move(c));
     if (!report.failure.empty())
       throw std::runtime_error("the event-driven run failed: " + report.failure);
@@ -162,19 +160,29 @@ void find_gaps(const Model& m, const Trajectory& exact, const Trajectory& steppe
     const Vec difference = stepped.row[i] - exact.row[k];
     const auto larger = [&](TrajectoryGap& gap, double size, const std::string& what) {
       if (size <= gap.size && !gap.what.empty()) return;
-      gap = {size, stepped.t[i], what};
+      gap.size = size;
+      gap.t = stepped.t[i];
+      gap.what = what;
     };
-    for (int b = 0; b < bodies; ++b)
-      larger(out.position, difference.segment<3>(3 * b).norm(), m.bodies[b].name);
-    for (Eigen::Index c = 3 * bodies; c < difference.size(); ++c)
+    double position = 0, coordinate = 0;
+    for (int b = 0; b < bodies; ++b) {
+      const double gap = difference.segment<3>(3 * b).norm();
+      larger(out.position, gap, m.bodies[b].name);
+      position = std::max(position, gap);
+    }
+    for (Eigen::Index c = 3 * bodies; c < difference.size(); ++c) {
       larger(out.coordinate, std::abs(difference[c]), m.coordinates[c - 3 * bodies].name);
+      coordinate = std::max(coordinate, std::abs(difference[c]));
+    }
+    out.position.mean += position / static_cast<double>(stepped.t.size());
+    out.coordinate.mean += coordinate / static_cast<double>(stepped.t.size());
   }
 }
 
 double slope(const std::vector<SteppingRun>& runs, TrajectoryGap SteppingRun::*gap) {
   std::vector<std::pair<double, double>> points;
   for (const SteppingRun& r : runs)
-    if ((r.*gap).size > rounding) points.emplace_back(std::log(r.dt), std::log((r.*gap).size));
+    if ((r.*gap).mean > rounding) points.emplace_back(std::log(r.dt), std::log((r.*gap).mean));
   if (points.size() < 2) return none;
   double x = 0, y = 0, xx = 0, xy = 0;
   for (const auto& [a, b] : points) {
@@ -258,7 +266,7 @@ void check_steps(const Scene& scene, const std::vector<double>& dt) {
 
 std::vector<double> fitted_steps(const Scene& scene) {
   double largest = scene.end / 1000;
-  if (!scene.events) largest = std::min(largest, 8 * scene.integrator.dt);
+  if (scene.method != Method::event_driven) largest = std::min(largest, 8 * scene.stepping.dt);
   largest = scene.end / std::ceil(scene.end / largest * (1 - 1e-12));
   return {largest, largest / 2, largest / 4, largest / 8};
 }

@@ -20,11 +20,12 @@ struct ComparedEvent {
   bool impact = false;  // velocities jump
 };
 
-// The largest distance between two trajectories over their common times.
+// The distance between two trajectories over their common times.
 struct TrajectoryGap {
-  double size = 0;   // [m]; coordinates: [m] or [rad]
+  double size = 0;   // the largest [m]; coordinates: [m] or [rad]
+  double mean = 0;   // of each time's largest
   double t = 0;      // where it is largest [s]
-  std::string what;  // body or joint coordinate
+  std::string what;  // body or joint coordinate; empty: the model has none
 };
 
 struct SteppingRun {
@@ -40,7 +41,8 @@ struct SteppingRun {
 struct Comparison {
   std::vector<ComparedEvent> events;
   std::vector<SteppingRun> runs;  // dt descending
-  // Slopes of log gap over log dt, least squares; NaN: fewer than two gaps above rounding.
+  // Slopes of log mean gap over log dt, least squares; NaN: fewer than two gaps above rounding. Of
+  // the mean: an impact's error depends on where in its step it falls, so the largest gap scatters.
   double position_order = 0, coordinate_order = 0;
 };
 

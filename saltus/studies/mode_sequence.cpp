@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "saltus/contact/rows/families.h"
+
 namespace saltus {
 
 namespace {
@@ -83,8 +85,9 @@ std::string text_of(const Model& model, const std::vector<ModeMember>& members) 
   std::string text = "{";
   for (const ModeMember& m : members) {
     const BlockSlot* slot = m.place.slot >= 0 ? &model.slots[m.place.slot] : nullptr;
-    const bool free = slot && slot->kind == BlockKind::scale && m.status == Status::slips &&
-                      model.runners[slot->index].friction == 0;
+    const int runner = slot ? runner_of(*slot) : -1;
+    const bool free =
+        runner >= 0 && m.status == Status::slips && model.runners[runner].friction == 0;
     if (free) continue;
     if (text.size() > 1) text += ", ";
     text += short_name(model, m.place);

@@ -27,7 +27,7 @@ void check(const FeasibleOptions& o) {
 
 NextImpact look_at(const Scene& scene, const Model& model, const ModeChange& change,
                    const FeasibleOptions& o) {
-  const auto* chain = std::get_if<ChainImpact>(&scene.integrator.impact);
+  const auto* chain = std::get_if<ChainImpact>(&scene.stepping.impact);
   const ChainImpact law = chain ? *chain : ChainImpact{};
   check_impact_law(law, model, scene.document->name() + ": contacts");
   NextImpact next{change.t, model, {}};
@@ -46,11 +46,9 @@ NextImpact look_at(const Scene& scene, const Model& model, const ModeChange& cha
 NextImpact next_impact(const Scene& scene, const FeasibleOptions& o) {
   check(o);
   const System system = build_system(scene);
-  EventDriven options = scene.events.value_or(EventDriven{});
-  options.impact = scene.integrator.impact;
-  EventIntegrator integrator(system.model, system.actuation, options);
+  EventIntegrator integrator(system.model, system.actuation, event_driven(scene));
   State state = system.start;
-  const double dt = std::max(scene.integrator.dt, scene.end / 1000);
+  const double dt = std::max(scene.stepping.dt, scene.end / 1000);
   int passed = 0;
   while (state.t < scene.end) {
     const EventReport r = integrator.advance(state, std::min(state.t + dt, scene.end), dt);

@@ -100,7 +100,7 @@ TEST(Audit, TimeSteppingRecordsTheSameImpact) {
   for (int i = 0; i < 20; ++i) {
     if (!s.step().struck) continue;
     ++struck;
-    const ImpactRecord& r = s.work.record;
+    const ImpactRecord& r = s.work.result.record;
     expect_closed(r);
     expect_figure("Newton's gain [J]", r.kinetic_after - r.kinetic_before, rod.gain(1, 0.6), 1e-9);
     EXPECT_NEAR(r.forces, 0, 1e-9);  // gyroscopic terms only
@@ -123,7 +123,7 @@ TEST(Audit, BallInTimeStepping) {
       at_rest += !s.state.contacts.empty();
       continue;
     }
-    const ImpactRecord& r = s.work.record;
+    const ImpactRecord& r = s.work.result.record;
     expect_closed(r);
     if (++struck > 3) continue;  // later it rests within a step
     EXPECT_NEAR(r.kinetic_after / r.kinetic_before, 0.25, 1e-9);
@@ -147,9 +147,9 @@ TEST(Audit, PlasticImpactOfTimeStepping) {
   for (int i = 0; i < 1000; ++i)
     if (s.step().struck) {
       ++struck;
-      expect_closed(s.work.record);
-      EXPECT_LT(s.work.record.normal, 0);
-      EXPECT_LT(s.work.record.tangential, 0);
+      expect_closed(s.work.result.record);
+      EXPECT_LT(s.work.result.record.normal, 0);
+      EXPECT_LT(s.work.result.record.tangential, 0);
     }
   EXPECT_EQ(struck, 1);
 }

@@ -112,8 +112,8 @@ TEST(Compliant, KeepsMomentum) {
   s.state.q.segment<3>(7) = Vec3(0.25, 0.08, 0.05);
   s.state.v.segment<3>(6) = Vec3(-2, 0, 0);
   const auto both = [&] {
-    forward_kinematics(s.model, s.state.q, s.state.v, s.work.work);
-    return momentum(s.model, s.work.work);
+    forward_kinematics(s.model, s.state.q, s.state.v, s.work.result.work);
+    return momentum(s.model, s.work.result.work);
   };
   const Momentum before = both();
   s.run_until(0.2);

@@ -281,7 +281,8 @@ TEST(VelocityServo, SteadyStateAgainstFriction) {
   sim.actuation.motors = {m};
   sim.run_until(2);
   expect_figure("steady speed [rad/s]", sim.state.v[0], (0.5 * 6 - 0.3) / 0.51, 1e-9);
-  expect_figure("its torque [N m]", sim.work.motor_force[0], 0.3 + 0.01 * sim.state.v[0], 1e-9);
+  expect_figure("its torque [N m]", sim.work.result.motor_force[0], 0.3 + 0.01 * sim.state.v[0],
+                1e-9);
 }
 
 // --- backlash -----------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ TEST(Backlash, TheJointLiesOnOneFlankOrTheOther) {
                            std::vector<Vec6>&) { tau[0] = t < t_load ? load : -load; };
   sim.run_until(1);
   expect_figure("pushed forwards [rad]", sim.state.q[0], width / 2 + load / 400, 1e-9);
-  expect_figure("torque there [N m]", sim.work.motor_force[0], -load, 1e-7);
+  expect_figure("torque there [N m]", sim.work.result.motor_force[0], -load, 1e-7);
   sim.run_until(2);
   expect_figure("pushed back [rad]", sim.state.q[0], -(width / 2 + load / 400), 1e-9);
 }
@@ -321,8 +322,8 @@ TEST(Backlash, IsFreeInTheBand) {
   sim.run_until(0.45);
   EXPECT_LT(sim.state.v[0], speed);
   // The far flank pushes back and never pulls.
-  EXPECT_LE(sim.work.motor_force[0], 0);
-  sim.run_until(2, [&] { EXPECT_LE(sim.work.motor_force[0] * sim.state.q[0], 0); });
+  EXPECT_LE(sim.work.result.motor_force[0], 0);
+  sim.run_until(2, [&] { EXPECT_LE(sim.work.result.motor_force[0] * sim.state.q[0], 0); });
   EXPECT_NEAR(sim.ledger.total() - 0.5 * J * speed * speed, sim.ledger.motors, 1e-12);
 }
 

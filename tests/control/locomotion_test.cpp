@@ -10,6 +10,7 @@
 #include "saltus/base/error.h"
 #include "saltus/control/swing.h"
 #include "saltus/scene/scene.h"
+#include "saltus/solvers/cone_program.h"
 #include "tests/support/allocations.h"
 #include "tests/support/simulate.h"
 
@@ -237,13 +238,10 @@ struct Robot {
   void run(int steps) {
     for (int i = 0; i < steps; ++i) step();
   }
-  [[nodiscard]] const Locomotion& locomotion() const { return *system.actuation.locomotion; }
+  [[nodiscard]] const Locomotion& locomotion() const { return *locomotion_of(system.actuation); }
   [[nodiscard]] std::vector<double> torques() const {
-    std::vector<double> all;
-    for (int i = 0; i < leg_count; ++i)
-      for (int j = 0; j < 3; ++j)
-        all.push_back(held_torque(locomotion(), state.memory.data(), i, j));
-    return all;
+    const double* held = held_torques(*system.actuation.controllers[0], state.memory.data());
+    return {held, held + 3 * leg_count};
   }
 };
 
@@ -265,7 +263,7 @@ TEST(Controller, HoldsItsTorquesFromTickToTick) {
       }
       for (int i = 0; i < leg_count; ++i)  // an impulse over dt: to rounding
         for (int j = 0; j < 3; ++j)
-          EXPECT_NEAR(robot.work.motor_force[robot.locomotion().robot.legs[i].joints[j]],
+          EXPECT_NEAR(robot.work.result.motor_force[robot.locomotion().robot.legs[i].joints[j]],
                       now[3 * i + j], 1e-13 * (1 + std::abs(now[3 * i + j])));
       before = now;
     }
@@ -300,7 +298,7 @@ TEST(Controller, AllocatesNothing) {
 TEST(Controller, StandsWhereItIsTold) {
   Robot robot({"locomotion.gaits=[{type: stand}]", "locomotion.height=0.33"});
   robot.run(4000);
-  const LocomotionReport r = report_of(robot.locomotion(), robot.state.memory.data());
+  const LocomotionReport r = locomotion_report(robot.system.actuation, robot.state).value();
   EXPECT_EQ(r.fall, Fall::none);
   expect_figure("height of the trunk [m]", robot.state.q[2], 0.33, 1e-4);
   EXPECT_LT(robot.state.v.norm(), 1e-3);

@@ -203,9 +203,9 @@ TEST(Chains, MinimalAgainstMaximal) {
       double largest = 0, off = 0;
       for (int i = 0; i < minimal.model.body_count(); ++i) {
         const int j = maximal.model.body(minimal.model.bodies[i].name);
-        largest = std::max(largest, minimal.work.work.V[i].lpNorm<Eigen::Infinity>());
-        off = std::max(off,
-                       (minimal.work.work.V[i] - maximal.work.work.V[j]).lpNorm<Eigen::Infinity>());
+        largest = std::max(largest, minimal.work.result.work.V[i].lpNorm<Eigen::Infinity>());
+        off = std::max(off, (minimal.work.result.work.V[i] - maximal.work.result.work.V[j])
+                                .lpNorm<Eigen::Infinity>());
       }
       worst.add(off / largest, kind.name + ", " + std::to_string(c.count) + " links");
     }

@@ -12,6 +12,7 @@
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/joint_kinematics.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/dynamics/mass.h"
 #include "saltus/dynamics/planar_bias.h"
 #include "tests/support/check.h"
 #include "tests/support/random_model.h"
@@ -42,6 +43,13 @@ struct Scene {
     crba(model, work);
   }
   [[nodiscard]] int bodies() const { return model.body_count(); }
+  // M + diag(extra) as steps keep it, not factored.
+  [[nodiscard]] Forest forest(const Vec& extra) const {
+    Forest mass;
+    mass.resize(forest_shape(model));
+    load_mass(model, work, extra, mass);
+    return mass;
+  }
 };
 
 // Twist of a body in its own frame per velocity, from the inertial Jacobian of its origin.
@@ -302,7 +310,7 @@ TEST(Dynamics, AlgorithmsAgree) {
   // Backward errors: what is left of the equation of motion over the size of its terms.
   Worst inverse("rnea(a) - M a - bias, relative", 1e-12);
   Worst forward("M aba(tau) + bias - tau, relative", 1e-12);
-  Worst multiplied("multiply_mass, relative", 1e-14), undone("solve_mass(M x), relative", 1e-12);
+  Worst multiplied("M x by the forest, relative", 1e-13), undone("M^-1 M x, relative", 1e-12);
   for (const auto seed : seeds(1, 500)) {
     Random random(seed);
     Scene s(random, {.added_inertia = seed % 2 == 0});
@@ -320,12 +328,12 @@ TEST(Dynamics, AlgorithmsAgree) {
     forward.add((s.work.M * result + bias - tau).norm() /
                     (s.work.M.norm() * result.norm() + bias.norm() + tau.norm()),
                 seed);
-    multiply_mass(s.model, s.work, a, result);
+    Forest mass = s.forest(Vec::Zero(nv));
+    mass.multiply(a, result);
     multiplied.add((result - s.work.M * a).norm() / (s.work.M.norm() * a.norm()), seed);
-    ASSERT_TRUE(factor(s.model, Vec::Zero(nv), s.work)) << "seed " << seed;
+    ASSERT_TRUE(mass.factor()) << "seed " << seed;
     const Vec Ma = s.work.M * a;
-    result = Ma;
-    solve_mass(s.model, s.work, result);
+    mass.solve(-1, Ma.data(), nullptr, result.data(), nullptr);
     undone.add((s.work.M * result - Ma).norm() / (s.work.M.norm() * result.norm()), seed);
   }
 }
@@ -587,29 +595,6 @@ TEST(Invariance, OfTheBodyFrames) {
 // --- The factor
 // -----------------------------------------------------------------------------------
 
-TEST(Factor, IsTreeSparseAndMultipliesBack) {
-  Worst product("L'L - (M + extra), relative", 1e-13), sparse("entries outside the tree", 0);
-  for (const auto seed : seeds(1, 200)) {
-    Random random(seed);
-    Scene s(random, {});
-    const int nv = s.model.nv;
-    if (nv == 0) continue;
-    const Vec extra = random.vector(nv).cwiseAbs();
-    ASSERT_TRUE(factor(s.model, extra, s.work)) << "seed " << seed;
-    const Mat L = s.work.L.triangularView<Eigen::Lower>();
-    const Mat expected = s.work.M + Mat(extra.asDiagonal());
-    product.add((L.transpose() * L - expected).norm() / expected.norm(), seed);
-    for (int i = 0; i < nv; ++i) {
-      std::vector<char> ancestor(nv, 0);
-      for (int k = i; k >= 0; k = s.model.v_parent[k]) ancestor[k] = 1;
-      for (int j = 0; j < i; ++j) {
-        if (ancestor[j] != 0) continue;
-        sparse.add(std::abs(L(i, j)) + std::abs(s.work.M(i, j)), seed);
-      }
-    }
-  }
-}
-
 TEST(Factor, PrescribedVelocitiesStayOut) {
   Worst worst("free part against a dense solve, over the condition", 1e-14);
   int cases = 0;
@@ -625,9 +610,10 @@ TEST(Factor, PrescribedVelocitiesStayOut) {
     if (static_cast<int>(free.size()) == nv || free.empty()) continue;
     ++cases;
     const Vec extra = random.vector(nv).cwiseAbs(), rhs = random.vector(nv);
-    ASSERT_TRUE(factor(s.model, extra, s.work)) << "seed " << seed;
-    Vec x = rhs;
-    solve_mass(s.model, s.work, x);
+    Forest mass = s.forest(extra);
+    ASSERT_TRUE(mass.factor()) << "seed " << seed;
+    Vec x(nv);
+    mass.solve(-1, rhs.data(), nullptr, x.data(), nullptr);
     const Mat A = (s.work.M + Mat(extra.asDiagonal()))(free, free);
     const Vec exact = A.ldlt().solve(Vec(rhs(free)));
     const Vec values = Eigen::SelfAdjointEigenSolver<Mat>(A).eigenvalues();
@@ -645,11 +631,11 @@ TEST(Factor, SaysWhenThereIsNoInverse) {
     Random random(seed);
     Scene s(random, {});
     if (s.model.nv == 0) continue;
-    EXPECT_TRUE(factor(s.model, Vec::Zero(s.model.nv), s.work));
+    EXPECT_TRUE(s.forest(Vec::Zero(s.model.nv)).factor());
     Vec extra = Vec::Zero(s.model.nv);
     const int k = random.integer(0, s.model.nv - 1);
     extra[k] = -1.5 * s.work.M(k, k);
-    EXPECT_FALSE(factor(s.model, extra, s.work)) << "seed " << seed;
+    EXPECT_FALSE(s.forest(extra).factor()) << "seed " << seed;
   }
 }
 

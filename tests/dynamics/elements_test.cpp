@@ -1,4 +1,4 @@
-// Elements with several stations: links of constant curvature among rigid bodies.
+// Elements with several stations: links of constant curvature and rods among rigid bodies.
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
@@ -35,7 +35,31 @@ BendSpec link(const std::string& name, const std::string& parent = "world") {
   return b;
 }
 
-// A tree of bends and rigid joints, some with armature, some prescribed.
+// One or two segments with any bases.
+RodSpec random_rod(Random& random, const std::string& name, const std::string& parent,
+                   const SE3& at, bool planar, bool prescribed) {
+  RodSpec rod;
+  rod.name = name;
+  rod.joint.parent = parent;
+  rod.joint.placement = at;
+  if (random.chance(0.3)) rod.joint.kind = Revolute{Vec3::UnitZ()};
+  SegmentSpec s;
+  s.length = 0.4;
+  s.material = {1e4, 0.3, 1000, 1, 1};
+  s.section = CircleSection{0.02};
+  std::vector<Strain> components = {Strain::torsion, Strain::bend_y, Strain::bend_z,
+                                    Strain::shear_z};
+  if (planar) components = {Strain::stretch, Strain::bend_z};
+  for (const Strain c : components)
+    if (c == Strain::bend_z || random.chance(0.5))
+      s.basis.push_back({c, static_cast<BasisKind>(random.integer(0, 2)), random.integer(1, 3)});
+  s.steps = random.integer(1, 2);
+  rod.segments.assign(random.integer(1, 2), s);
+  if (prescribed && rod.segments.size() == 1) rod.prescribed = {"bend_z.0"};
+  return rod;
+}
+
+// A tree of rods, bends and rigid joints, some with armature, some prescribed.
 ModelBuilder mixed_tree(Random& random, bool planar, bool prescribed) {
   ModelBuilder builder;
   builder.planar(planar);
@@ -49,6 +73,14 @@ ModelBuilder mixed_tree(Random& random, bool planar, bool prescribed) {
     JointDof dof;
     dof.armature = random.chance(0.3) ? 0.01 : 0;
     dof.prescribed = prescribed && random.chance(0.3);
+    if (random.chance(0.3)) {
+      const RodSpec rod = random_rod(random, name, parent, at, planar, prescribed);
+      builder.rod(rod);
+      places.push_back(name + ".base");
+      for (const auto& names : station_names(rod))
+        places.insert(places.end(), names.begin(), names.end());
+      continue;
+    }
     if (random.chance(0.6)) {
       BendSpec b = link(name, parent);
       b.placement = at;
@@ -373,7 +405,8 @@ TEST(Elements, RestsOnSeveralStations) {
   double deepest = 0;
   run.run_until(3, [&] {
     if (run.state.t < 2.5) return;
-    for (const Contact& c : run.work.assembly.contacts) deepest = std::max(deepest, -c.point.gap);
+    for (const Contact& c : run.work.result.assembly.contacts)
+      deepest = std::max(deepest, -c.point.gap);
   });
   const double weight = run.model.total_mass() * 9.81;
   double force = 0;

@@ -661,12 +661,31 @@ TEST(Hulls, BadPointsAreRejected) {
   points[2][1] = std::nan("");
   EXPECT_EQ(message_of(points), "point 2 is not finite");
   points = tetrahedron;
-  points.push_back(points[1]);
-  EXPECT_EQ(message_of(points), "points 1 and 4 are the same");
+  points[2] = points[1] + Vec3(0, 5e-10, 0);  // nearer than 1e-9 of the size: one point
+  EXPECT_EQ(message_of(points), "expected at least 4 distinct points of a hull, got 3");
   EXPECT_EQ(message_of({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {2, 3, 0}}),
             "the points lie in one plane");
   EXPECT_EQ(message_of({{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}}), "the points lie on one line");
   EXPECT_EQ(message_of({}), "expected at least 4 points of a hull, got 0");
+}
+
+TEST(Hulls, NearlyEqualPointsAreOne) {
+  // Each corner of a cube eight times: as it is, and moved by less than what tells points apart
+  // (4e-20 as in mesh files, and up to 1e-10 of the size). The first of each is kept, to the bit.
+  std::vector<Vec3> corners, points;
+  for (int i = 0; i < 8; ++i) corners.emplace_back(i & 1, i & 2, i & 4);
+  points = corners;
+  for (const Vec3& c : corners)
+    for (int k = 0; k < 7; ++k)
+      points.push_back(c + (k < 3 ? 4e-20 : 1e-10) * Vec3(k % 3 - 1, (k + 1) % 3 - 1, 1));
+  const ConvexHull made = convex_hull(points), plain = convex_hull(corners);
+  ASSERT_EQ(made.hull->vertices.size(), 8);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(made.hull->vertices[i], corners[i]);
+  EXPECT_EQ(made.hull->faces.size(), 6);
+  EXPECT_EQ(made.hull->volume, plain.hull->volume);
+  // Far from the origin, and very small: what counts is the size.
+  for (Vec3& p : points) p = Vec3(100, -50, 20) + 1e-3 * p;
+  EXPECT_EQ(convex_hull(points).hull->vertices.size(), 8);
 }
 
 TEST(Hulls, ACubeIsSixFaces) {

@@ -52,7 +52,7 @@ Trace event_driven(double tolerance) {
 
 Trace rk4(double dt) {
   System system = build_system(load_scene(folder + "appendix-a-rk4.yaml", {}));
-  Rk4Projection integrator(system.model, system.actuation);
+  Rk4Integrator integrator(system.model, system.actuation);
   State& s = system.start;
   Trace trace;
   int slot = 0;
@@ -161,12 +161,12 @@ TEST(AppendixA, BothIntegratorsAgree) {
 
 TEST(AppendixA, RestartsToTheSameBits) {
   const System system = build_system(load_scene(folder + "appendix-a-rk4.yaml", {}));
-  Rk4Projection a(system.model, system.actuation);
+  Rk4Integrator a(system.model, system.actuation);
   State s = system.start, copy = s;
   EnergyTerms energy;
   for (int i = 1; i <= 200; ++i) {
     ASSERT_TRUE(a.step(s, landing, energy));
-    Rk4Projection fresh(system.model, system.actuation);
+    Rk4Integrator fresh(system.model, system.actuation);
     ASSERT_TRUE(fresh.step(copy, landing, energy));
     ASSERT_TRUE(to_bytes(s) == to_bytes(copy)) << i;
   }
@@ -179,7 +179,7 @@ TEST(AppendixA, RefusesOtherSetValuedElements) {
   b.contact("floor", "ball", {});
   const Model model = b.build();
   try {
-    Rk4Projection r(model, Actuation{});
+    Rk4Integrator r(model, Actuation{});
     FAIL() << "contacts were not refused";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("got contacts"), std::string::npos) << e.what();

@@ -31,7 +31,7 @@ struct Played {
   explicit Played(const Scene& scene)
       : system(build_system(scene)),
         work(system.model),
-        options(scene.integrator),
+        options(scene.stepping),
         state(system.start) {}
 
   void step() {
@@ -48,12 +48,12 @@ struct Played {
     while (state.t < t - 1e-9 && !::testing::Test::HasFatalFailure()) step();
   }
   [[nodiscard]] double coordinate(const std::string& name) {
-    return coordinate_value(system.model, work.work, state.q, state.turns,
+    return coordinate_value(system.model, work.result.work, state.q, state.turns,
                             system.model.coordinate(name));
   }
   [[nodiscard]] double relative_drift() const { return drift / (most - least); }
   [[nodiscard]] Vec3 point(const std::string& body, const Vec3& p) const {
-    return work.work.X[system.model.body(body)] * p;
+    return work.result.work.X[system.model.body(body)] * p;
   }
 };
 

@@ -25,7 +25,7 @@ struct P1Run {
   explicit P1Run(const Scene& scene)
       : system(build_system(scene)),
         state(system.start),
-        integrator(system.model, system.actuation, *scene.events) {}
+        integrator(system.model, system.actuation, event_driven(scene)) {}
 
   static std::vector<std::string> with_newton(std::vector<std::string> settings) {
     settings.push_back("integrator.impact=newton");

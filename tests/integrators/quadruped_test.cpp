@@ -76,14 +76,14 @@ TEST_P(Standing, NeitherSinksNorCreeps) {
   std::vector<Vec3> crept(4, Vec3::Zero());
   double most = 0, deepest = 0, widest = 0;
   const double settled = 20, end = settled + (soak() ? 600 : 60);
-  const int steps = static_cast<int>(std::round(end / scene.integrator.dt));
+  const int steps = static_cast<int>(std::round(end / scene.stepping.dt));
   for (int k = 0; k < steps; ++k) {
-    if (k == static_cast<int>(std::round(settled / scene.integrator.dt))) {
+    if (k == static_cast<int>(std::round(settled / scene.stepping.dt))) {
       std::printf("    %s: %.3g um while it settles\n", GetParam(), 1e6 * most);
       for (Vec3& c : crept) c.setZero();
       most = 0;
     }
-    const StepReport r = step(system.model, system.actuation, system.start, work, scene.integrator);
+    const StepReport r = step(system.model, system.actuation, system.start, work, scene.stepping);
     ASSERT_TRUE(r.solve().converged && !r.diverged);
     look(now);
     for (int i = 0; i < 4; ++i) {
@@ -122,7 +122,7 @@ TEST(Rollout, TakesTheBitsOfSingleRuns) {
     plan.threads = threads;
     std::vector<double> q(copies * 2 * m.nq), v(copies * 2 * m.nv);
     const auto reports =
-        rollout(m, system.actuation, states, scene.integrator, plan, q.data(), v.data());
+        rollout(m, system.actuation, states, scene.stepping, plan, q.data(), v.data());
     for (const RolloutReport& r : reports) EXPECT_TRUE(r.steps == count && r.unconverged == 0);
     for (int i = 0; i < copies; ++i)
       EXPECT_TRUE(Eigen::Map<Vec>(q.data() + (2 * i + 1) * m.nq, m.nq) == states[i].q);
@@ -136,7 +136,7 @@ TEST(Rollout, TakesTheBitsOfSingleRuns) {
     StepWorkspace work(m);
     State one = starts[i];
     for (int k = 0; k < steps; ++k)
-      ASSERT_TRUE(step(m, system.actuation, one, work, scene.integrator).solve().converged);
+      ASSERT_TRUE(step(m, system.actuation, one, work, scene.stepping).solve().converged);
     EXPECT_TRUE(one == ends[i]);
   }
   EXPECT_FALSE(ends[0] == ends[1]);

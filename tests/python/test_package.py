@@ -53,7 +53,8 @@ def test_example(path, tmp_path):
     print(done.stdout)
 
 
-@pytest.mark.parametrize(("name", "least"), [("python.md", 5), ("from-drake-pinocchio.md", 2)])
+@pytest.mark.parametrize(("name", "least"), [("python.md", 5), ("from-drake-pinocchio.md", 2), ("studies.md", 1),
+                                              ("capability.md", 1)])
 def test_page(repo, tmp_path, monkeypatch, name, least):
     """The snippets of a page, one after the other in one namespace."""
     page = (repo / "docs" / name).read_text()

@@ -356,7 +356,8 @@ TEST_F(MjcfFiles, MeshesGiveHullsAndMass) {
   // A tetrahedron with its right corner at the origin: volume 1/6, centre at 1/4.
   write("in/t.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
   const Robot robot = read(R"(<asset><mesh name="t" file="t.obj"/><mesh name="u" file="../u.stl"/>
-      </asset>)" + body(R"(<geom type="mesh" mesh="t" density="6"/><geom type="mesh" mesh="u"/>)"),
+      </asset>)" + body(R"(<geom type="mesh" mesh="t" density="6"/>
+      <geom type="mesh" mesh="u" mass="0"/>)"),
                            (top_ / "in").string());
   const RigidInertia& i = robot.bodies[0].inertia;
   EXPECT_NEAR(i.mass, 1, eps);
@@ -367,6 +368,29 @@ TEST_F(MjcfFiles, MeshesGiveHullsAndMass) {
   for (const RobotNote& n : robot.notes)
     reported = reported || n.message.find("leaves the robot's folder") != std::string::npos;
   EXPECT_TRUE(reported);
+}
+
+TEST_F(MjcfFiles, AMeshThatGivesMassAndCannotIsRefused) {
+  // A robot never loses mass in silence: an absent, a flat and an unreadable mesh.
+  write("in/flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n");
+  write("in/bad.stl", "solid");
+  const std::string geom = R"(<geom type="mesh" mesh="m")";
+  const struct {
+    std::string file, why;
+  } cases[] = {{"absent.stl", "there is no file 'absent.stl'"},
+               {"flat.obj", "the points lie in one plane"},
+               {"bad.stl", "expected triangles, got none"}};
+  for (const auto& c : cases) {
+    const std::string asset = R"(<asset><mesh name="m" file=")" + c.file + "\"/></asset>\n";
+    const std::string message = refusal(asset + body(geom + "/>"));
+    EXPECT_NE(message.find("r.xml:3: <geom>: this geom gives its body mass and cannot"),
+              std::string::npos)
+        << message;
+    EXPECT_NE(message.find(c.why), std::string::npos) << message;
+    // Where it does not weigh, or the body has an <inertial>, the robot does without.
+    EXPECT_EQ(refusal(asset + body(geom + " mass=\"0\"/>" + R"(<geom size="1"/>)")), "");
+    EXPECT_EQ(refusal(asset + body(geom + "/>" + weight)), "");
+  }
 }
 
 }  // namespace

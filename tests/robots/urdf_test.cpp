@@ -43,7 +43,7 @@ std::string robot(const std::string& inside) {
 }
 
 Robot read(const std::string& text, RobotBase base = RobotBase::fixed) {
-  return read_robot(text, "r.urdf", "", {base});
+  return read_robot(text, "r.urdf", "", {base, false, {}});
 }
 
 struct Built {
@@ -383,7 +383,8 @@ class BadUrdf : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadUrdf, IsRefusedByNameAndLine) {
   try {
-    (void)build_system(scene_of(read(GetParam().text)));
+    (void)build_system(
+        scene_of(read_robot(GetParam().text, "r.urdf", "", {RobotBase::fixed, true, {}})));
     FAIL() << "taken";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find(GetParam().expected), std::string::npos) << e.what();

@@ -32,12 +32,12 @@ struct Sensed : Simulation {
   Sensed(const ModelBuilder& b, std::vector<Sensor> sensors, double dt = 1e-3)
       : Simulation(b, dt), bank(model, std::move(sensors), dt, 0) {}
   void start() {
-    forward_kinematics(model, state.q, state.v, work.work);
-    bank.start(work.work, state);
+    forward_kinematics(model, state.q, state.v, work.result.work);
+    bank.start(work.result.work, state);
   }
   void run(double t, const std::function<void()>& each = {}) {
     run_until(t, [&] {
-      bank.step(work, state);
+      bank.step(work.result, state);
       if (each) each();
     });
   }

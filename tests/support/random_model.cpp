@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <variant>
 
 namespace saltus::test {
@@ -142,6 +143,9 @@ SE3 joint_pose(const Joint& joint, const Vec& q) {
       const double chord = phi == 0 ? j.at : j.at * 2 * std::sin(phi / 2) / phi;
       return {rotation_about(j.axis, phi),
               rotation_about(j.axis, phi / 2) * (chord * Vec3::UnitX())};
+    }
+    SE3 operator()(const RodPiece&) const {
+      throw std::logic_error("rods are held against saltus/rods, tests/dynamics/rod_elements_test");
     }
   };
   return std::visit(Visitor{q}, joint);

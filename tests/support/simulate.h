@@ -42,7 +42,7 @@ struct Simulation {
     }
   }
   [[nodiscard]] const SE3& pose(const std::string& body) const {
-    return work.work.X[model.body(body)];
+    return work.result.work.X[model.body(body)];
   }
 };
 

@@ -81,7 +81,7 @@ struct Stress {
   }
 
   void look(const StepReport& r, const State& s, double before, std::int64_t fall, Worst& w) const {
-    const double tolerance = options_of(scene.integrator.solver).tolerance;
+    const double tolerance = options_of(scene.stepping.solver).tolerance;
     ++w.steps;
     w.unconverged += !r.solve().converged;
     w.silent += r.solve().converged && r.solve().residual > tolerance;
@@ -110,9 +110,9 @@ struct Stress {
     Worst w;
     double net = 0, net_integrator = 0;
     double energy = NAN;
-    const auto steps = static_cast<int>(std::round(seconds / scene.integrator.dt));
+    const auto steps = static_cast<int>(std::round(seconds / scene.stepping.dt));
     for (int i = 0; i < steps; ++i) {
-      const StepReport r = step(m, system.actuation, s, work, scene.integrator);
+      const StepReport r = step(m, system.actuation, s, work, scene.stepping);
       if (r.diverged || r.singular) {
         ++w.diverged;
         break;
@@ -174,8 +174,8 @@ int main_of(int argc, char** argv) {
   Stress stress{scene, system, system.start, std::strtoull(argv[3], nullptr, 10),
                 std::strtod(argv[5], nullptr)};
   StepWorkspace work(system.model);
-  for (int i = 0; i * scene.integrator.dt < 0.5; ++i)
-    if (!step(system.model, system.actuation, stress.standing, work, scene.integrator)
+  for (int i = 0; i * scene.stepping.dt < 0.5; ++i)
+    if (!step(system.model, system.actuation, stress.standing, work, scene.stepping)
              .solve()
              .converged)
       throw std::runtime_error("the robot does not stand");

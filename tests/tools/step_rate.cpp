@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   const long steps = std::atol(argv[2]);
   const std::clock_t start = std::clock();
   for (long i = 0; i < steps; ++i) {
-    const StepReport report = step(system.model, system.actuation, state, work, scene.integrator);
+    const StepReport report = step(system.model, system.actuation, state, work, scene.stepping);
     if (report.diverged || report.singular) return 1;
   }
   nlohmann::json result;

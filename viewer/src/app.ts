@@ -24,6 +24,7 @@ import { keepTheme, startTheme, toggleTheme } from "./ui/theme";
 import { Timeline } from "./ui/timeline";
 import { Toolbar } from "./ui/toolbar";
 import { Transport } from "./ui/transport";
+import { Verdict } from "./ui/verdict";
 
 async function openRuns(source: DataSource): Promise<Run[]> {
   const infos = await source.runs();
@@ -91,7 +92,9 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
     plots.reload();
     view.showTrails();
     side.showDetails();
+    verdict.show();
   });
+  const verdict = new Verdict(runs);
   const live = new Live(source, runs, store, player, grown);
   const picture = (): void => void exporter.savePicture().catch(complain);
   const side = sidePanel(source, runs, plots);
@@ -119,7 +122,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
     h(
       "main",
       {},
-      header,
+      h("div", {}, header, verdict.element),
       h("div", { class: "middle" }, h("div", { class: "left" }, toolbar.element, stage), side.element),
       h("footer", {}, transport.element, timeline.element, modes.element, impacts.element),
     ),

@@ -84,11 +84,14 @@ export async function open(address, options = {}) {
   return page;
 }
 
+/** What the page says in its red bars. */
+export const complaints = (page) => page.locator(".complaint").allInnerTexts();
+
 /** Waits for a condition in the page. (waitForFunction needs eval, which the page forbids.) */
 export async function until(page, condition, what, argument = undefined, seconds = 30) {
   const end = Date.now() + 1000 * seconds;
   while (!(await page.evaluate(condition, argument))) {
-    if (Date.now() > end) throw new Error(`waited ${seconds} s in vain for ${what}; faults: ${page.faults}`);
+    if (Date.now() > end) throw new Error(`waited ${seconds} s in vain for ${what}; faults: ${page.faults}; complaints: ${await complaints(page)}`);
     await page.waitForTimeout(50);
   }
 }

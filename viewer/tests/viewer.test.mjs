@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { csv, file, makeRun, open, python, saltus, ROOT, seek, serve, tidy, until } from "./browser.mjs";
+import { complaints, csv, file, makeRun, open, python, saltus, ROOT, seek, serve, tidy, until } from "./browser.mjs";
 import { decodePng, find, isClosed, isOverlay, isSlip, isSnake } from "./pixels.mjs";
 
 let pegs, server, page;
@@ -341,6 +341,30 @@ test("a report opens from disk without a network", async () => {
   await report.context().close();
 });
 
+test("a run whose steps gained energy says so at the top", async () => {
+  const scene = file("spin.yaml");
+  writeFileSync(
+    scene, // a free chain that spins far too fast for its step
+    `saltus: 1
+gravity: [0, 0, 0]
+bodies:
+  - {name: a, mass: 1, solid: {shape: box, size: [0.3, 0.1, 0.05]}, joint: {type: floating}}
+  - {name: b, mass: 1, solid: {shape: box, size: [0.3, 0.06, 0.05]},
+     joint: {type: spherical, parent: a, at: {position: [0.2, 0, 0]}, in_body: {position: [-0.2, 0, 0]}}}
+initial: {a: {q: [0, 0, 0, 1, 0, 0, 0], v: [0, 0, 0, 200, 450, 150]}}
+time: {step: 0.02, end: 0.4}
+`,
+  );
+  assert.throws(() => saltus("run", "-q", scene, "-o", file("spin.h5")), (error) => error.status === 3);
+  const spin = await serve("view", file("spin.h5"));
+  const shown = await open(spin.address);
+  const text = await shown.locator(".verdict").innerText();
+  assert.match(text, /^gained: the steps of an episode gained .* J/);
+  assert.equal(await page.locator(".verdict").isVisible(), false); // a good run has none
+  spin.stop();
+  await shown.context().close();
+});
+
 test("modes stand below the strip and lead to their times", async () => {
   const worm = file("worm.h5");
   saltus("run", "-q", "scenes/p3/fig-4-1.yaml", "--set", "integrator.type=event-driven", "--set", "time.step=0.01", "-o", worm);
@@ -404,7 +428,7 @@ test("impacts have energy bars that lead to their times", async () => {
 });
 
 test("a live run grows, pauses and steps", async () => {
-  const live = await serve("run", "scenes/p0/pegs.yaml", "--set", "time.end=200", "--set", "metrics=[]", "-q", "--view");
+  const live = await serve("run", "scenes/p0/pegs.yaml", "--set", "time.end=5000", "--set", "metrics=[]", "-q", "--view");
   const watch = await open(live.address);
   const rows = () => watch.evaluate(() => window.saltusViewer.runs()[0].rows);
   await until(watch, () => window.saltusViewer.runs()[0].rows > 100, "frames");
@@ -418,6 +442,7 @@ test("a live run grows, pauses and steps", async () => {
   await until(watch, (n) => window.saltusViewer.runs()[0].rows === n + 1, "one more frame", before);
   await watch.getByRole("button", { name: "pause or resume the simulation" }).click();
   await until(watch, (n) => window.saltusViewer.runs()[0].rows > n + 20, "the run to go on", before);
+  assert.deepEqual(await complaints(watch), []);
   await watch.context().close();
   const ended = new Promise((done) => live.process.on("exit", done));
   live.stop();

@@ -65,7 +65,7 @@ Control random_control(const Scene& base, unsigned seed) {
   Scene scene = base;
   scene.worm->lengths = {l};
   const System system = build_system(scene);
-  EventIntegrator integrator(system.model, system.actuation, *scene.events);
+  EventIntegrator integrator(system.model, system.actuation, event_driven(scene));
   State state = system.start;
   Control c;
   c.momentum = {"", {{0, 0}}, colour_of(static_cast<int>(seed)), ""};

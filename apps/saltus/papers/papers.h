@@ -9,5 +9,6 @@ namespace saltus::cli {
 [[nodiscard]] std::string p1_page(const std::string& folder, int& misses);
 [[nodiscard]] std::string p2_page(const std::string& folder, int& misses);
 [[nodiscard]] std::string p3_page(const std::string& folder, int& misses);
+[[nodiscard]] std::string p4_page(const std::string& folder, int& misses);
 
 }  // namespace saltus::cli

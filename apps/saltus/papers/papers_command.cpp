@@ -23,7 +23,8 @@ const Paper all_papers[] = {
     {"P0", "Snake robot obstacle aided locomotion", p0_page},
     {"P1", "Hybrid simulation of impacts: chapters 2 to 5, appendix A", p1_page},
     {"P2", "An evaluation of Moreau's scheme for a legged robot", p2_page},
-    {"P3", "On a class of biomorphic motion systems", p3_page}};
+    {"P3", "On a class of biomorphic motion systems", p3_page},
+    {"P4", "Multibody system dynamics for bio-inspired locomotion: sections 2 to 7", p4_page}};
 
 struct PapersArguments {
   std::vector<std::string> names;
@@ -36,7 +37,7 @@ int make_papers(const PapersArguments& a) {
     const auto* found = std::find_if(std::begin(all_papers), std::end(all_papers),
                                      [&](const Paper& p) { return p.name == name; });
     if (found == std::end(all_papers))
-      throw InputError(fmt::format("no page for '{}' yet; there are P0 to P3", name));
+      throw InputError(fmt::format("no page for '{}' yet; there are P0 to P4", name));
     chosen.push_back(found);
   }
   if (chosen.empty())
@@ -69,7 +70,7 @@ void add_papers(CLI::App& app, Command& chosen) {
   auto a = std::make_shared<PapersArguments>();
   CLI::App* c =
       app.add_subcommand("papers", "figures and tables of the papers, theirs beside ours");
-  c->add_option("papers", a->names, "P0, P1, P2, P3; default: all");
+  c->add_option("papers", a->names, "P0, P1, P2, P3, P4; default: all");
   c->add_option("-o,--output", a->output, "folder")->required();
   c->callback([a, &chosen] { chosen = [a] { return make_papers(*a); }; });
 }

@@ -53,7 +53,7 @@ Study::Study(const std::string& folder, const std::string& name, const std::stri
   const RunResult result = run(scene_, options);
   if (result.status != RunStatus::completed) throw std::runtime_error(result.message);
   summary_ = result.summary->json;
-  dt_ = scene_.integrator.dt;
+  dt_ = scene_.stepping.dt;
 
   const RunReader reader(options.output);
   header_ = nlohmann::ordered_json::parse(reader.header());
@@ -65,7 +65,7 @@ Study::Study(const std::string& folder, const std::string& name, const std::stri
   v_ = reader.read("frames", "v", 0, frames);
   kinetic_ = reader.read("frames", "kinetic", 0, frames);
   potential_ = reader.read("frames", "potential", 0, frames);
-  if (scene_.events || scene_.output.modes) read_modes(reader);
+  if (records_modes(scene_)) read_modes(reader);
   contact_end_ = reader.read("frames", "contact_end", 0, frames);
   contact_a_ = reader.read("contacts", "a", 0, contacts);
   contact_b_ = reader.read("contacts", "b", 0, contacts);

@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
-#include "saltus/contact/rows.h"
+#include "saltus/contact/rows/contact.h"
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
@@ -30,6 +32,10 @@ constexpr double moments[] = {1e-6, 1e-4, 1e-2};
 constexpr double sign_band = 1e-11;
 constexpr int most_decisions = 64;
 constexpr int most_enumerated = 10;  // statuses, 2^10 modes
+// A row that is held and accelerates by more than this share of the scale is not held: no force
+// does it (a crank at its dead centre). What dependent rows leave is rounding of zeta, 1e-11 at
+// most.
+constexpr double not_kept = 1e-6;
 
 bool lasts(const std::vector<unsigned char>& flips) {
   return std::all_of(flips.begin(), flips.end(), [](unsigned char f) { return f == 0; });
@@ -43,6 +49,25 @@ std::string fingerprint(const EventMode& mode) {
     for (int i = 0; i < e.sets; ++i) text += e.set[i].slips ? 's' : 'h';
   }
   return text;
+}
+
+// Whether something slipped before, slips now, and in between stood still: the members of the two
+// modes are the same, the motion is not.
+bool reverses(const EventMode& before, const EventMode& after) {
+  const auto same = [](const Element& a, const Element& b) {
+    return a.slot == b.slot && a.key == b.key;
+  };
+  for (const Element& e : after.elements) {
+    const auto old = std::find_if(before.elements.begin(), before.elements.end(),
+                                  [&](const Element& o) { return same(o, e); });
+    if (old == before.elements.end() || !old->present() || !e.present()) continue;
+    for (int k = 0; k < e.sets; ++k) {
+      const FrictionSet &s = e.set[k], &o = old->set[k];
+      const bool turned = s.rows == 1 ? s.direction[0] != o.direction[0] : o.moving && !s.moving;
+      if (s.slips && o.slips && turned) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -111,10 +136,10 @@ bool EventIntegrator::classify(EventMode& trial, std::string& why) {
     Element& e = trial.elements[i];
     const int row = now_.row[i];
     if (row < 0) continue;
+    // Its sets are judged all the same: where it comes back at once, it does not open after all.
     if (e.kind == Element::Kind::normal && now_.gamma[row] > band) {
       e.closed = false;
       if (e.is_contact()) leaving_.push_back(e.key);
-      continue;
     }
     for (int k = 0; k < e.sets; ++k) {
       FrictionSet& s = e.set[k];
@@ -252,14 +277,43 @@ bool EventIntegrator::unpin(EventMode& trial) {
   return any;
 }
 
+// What the mode holds though no force can: such sets slide where they are driven to, such normals
+// open. Where rows depend on each other (solve_rows) forces are those of least squares, and what
+// they leave is the answer.
+bool EventIntegrator::unkept(const EventMode& trial, std::vector<unsigned char>& flips) {
+  if (!dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, trial, sample_)) return false;
+  const Vec& free = dynamics_.row_free();
+  const double A =
+      std::max(scales_.acceleration, free.size() > 0 ? free.lpNorm<Eigen::Infinity>() : 0.0);
+  bool any = false;
+  for (std::size_t i = 0; i < trial.elements.size(); ++i) {
+    const Element& e = trial.elements[i];
+    const int row = sample_.row[i];
+    if (row < 0) continue;
+    if (e.kind == Element::Kind::normal && sample_.gamma_dot[row] > not_kept * A) flips[i] |= 1U;
+    for (int k = 0; k < e.sets; ++k) {
+      const Vec2 a = set_velocity(e.set[k], sample_.gamma_dot, row);
+      if (e.set[k].slips || a.norm() <= not_kept * A) continue;
+      flips[i] |= static_cast<unsigned char>(2U << k);
+      directions_[i][k] = a.normalized();
+    }
+    any = any || flips[i] != 0;
+  }
+  return any;
+}
+
 // Follows the mode for a moment; true when it could be followed.
 bool EventIntegrator::violations(const EventMode& trial, std::vector<unsigned char>& flips) {
   flips.assign(trial.elements.size(), 0);
+  directions_.resize(trial.elements.size(), {Vec2::UnitX(), Vec2::UnitX(), Vec2::UnitX()});
+  if (unkept(trial, flips)) return true;
   std::vector<unsigned char> settled(trial.elements.size(), 0);
   const EventMode kept = mode_;
   EventMode all = trial;  // with the rows of what is open, for its rates
   for (Element& e : all.elements)
     if (e.kind == Element::Kind::normal && e.touches) e.closed = true;
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, all, sample_)) return false;
+  rates_here_ = sample_.gamma;
   mode_ = trial;
   bool followed = true;
   for (const double moment : moments) {
@@ -280,7 +334,6 @@ bool EventIntegrator::violations(const EventMode& trial, std::vector<unsigned ch
 // Signs of the statuses a moment later.
 void EventIntegrator::judge(const EventMode& trial, std::vector<unsigned char>& flips,
                             std::vector<unsigned char>& settled) {
-  directions_.resize(trial.elements.size(), {Vec2::UnitX(), Vec2::UnitX(), Vec2::UnitX()});
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
     const Element& e = trial.elements[i];
     const auto look = [&](int bit, double value) {
@@ -305,8 +358,12 @@ void EventIntegrator::judge(const EventMode& trial, std::vector<unsigned char>& 
       const FrictionSet& s = e.set[k];
       const Vec2 u = set_velocity(s, sample_.gamma, row), f = set_velocity(s, sample_.lambda, row);
       const double normal = e.kind == Element::Kind::normal ? sample_.lambda[row] : 1;
-      if (s.slips && !s.moving)  // what slid before the event slides after it
-        look(k + 1, s.direction.dot(u) / scales_.velocity);
+      // What slid before the event slides after it. Of others what they gained counts: a slip that
+      // ended may be left with a velocity within its band that nothing can put to rest (dead
+      // centre).
+      if (s.slips && !s.moving)
+        look(k + 1,
+             s.direction.dot(u - set_velocity(s, rates_here_, all_rows_[i])) / scales_.velocity);
       else if (!s.slips)
         look(k + 1, set_margin(s, normal, f, scales_.force));
     }
@@ -343,6 +400,7 @@ bool EventIntegrator::settle_mode(EventMode& trial, std::string& why) {
 }
 
 bool EventIntegrator::explore(EventMode& trial, std::string& why) {
+  directions_.clear();
   std::set<std::string> tried;
   std::vector<unsigned char> flips, ever(trial.elements.size(), 0);
   for (int round = 0; round < most_decisions; ++round) {
@@ -388,6 +446,17 @@ bool EventIntegrator::enumerate(EventMode& trial, const std::vector<unsigned cha
   return false;
 }
 
+// The mode that follows the velocities here, into trial, which holds all that touches.
+bool EventIntegrator::find_mode(EventMode& trial, std::string& why) {
+  why.clear();
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !classify(trial, why) ||
+      !rest(trial)) {
+    if (why.empty()) why = "velocities: the mass matrix is singular or a contact is lost";
+    return false;
+  }
+  return solve_mode(trial, why) && settle_mode(trial, why);
+}
+
 bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport& report) {
   const EventMode before = mode_;
   ModeChange change;
@@ -401,9 +470,21 @@ bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport&
   EventMode trial = touching();
   if (!settle_velocities(trial, change, why)) return fail(report, why);
   pass_accumulation(trial, change);
-  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !classify(trial, why) ||
-      !rest(trial) || !solve_mode(trial, why) || !settle_mode(trial, why))
-    return fail(report, why.empty() ? "the mode has no motion" : why);
+  const EventMode touching_elements = trial;
+  if (!find_mode(trial, why)) {
+    std::string jam;
+    trial = touching_elements;
+    if (change.impact) {  // of a collision: a change of its own
+      enter_books(change, report);
+      ModeChange jam_change;
+      jam_change.t = change.t;
+      jam_change.causes = change.causes;
+      record(std::exchange(change, std::move(jam_change)), before);
+    }
+    if (!jump_out(trial, change, jam)) return fail(report, why + "; " + jam);
+    if (!find_mode(trial, jam))
+      return fail(report, why + "; after an impact without collision the same: " + jam);
+  }
   // Contacts that came out open are none of the mode's.
   std::erase_if(trial.elements, [](const Element& e) { return e.is_contact() && !e.closed; });
   std::sort(trial.elements.begin(), trial.elements.end(), [](const Element& a, const Element& b) {
@@ -411,16 +492,19 @@ bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport&
            (a.is_contact() && b.is_contact() && a.key < b.key);
   });
   mode_ = std::move(trial);
-  report.energy.prescribed += change.driven;
-  if (change.impact) {
-    ++report.impacts;
-    report.least_share = std::min(report.least_share, change.share);
-    enter(change.record, report.energy);
-  }
-  if (!stabilise(report)) return fail(report, "the mode has no motion");
+  enter_books(change, report);
+  if (!stabilise(report)) return fail(report, "the mode has no motion; " + stuck_);
   renew_scales();
   record(std::move(change), before);
   return true;
+}
+
+void EventIntegrator::enter_books(const ModeChange& change, EventReport& report) {
+  report.energy.prescribed += change.driven;
+  if (!change.impact) return;
+  ++report.impacts;
+  report.least_share = std::min(report.least_share, change.share);
+  enter(change.record, report.energy);
 }
 
 void EventIntegrator::record(ModeChange change, const EventMode& before) {
@@ -432,7 +516,8 @@ void EventIntegrator::record(ModeChange change, const EventMode& before) {
     return list;
   };
   change.after = members(mode_);
-  const bool told = change.impact || change.causes.front().cause == Cause::start;
+  const bool told =
+      change.impact || change.causes.front().cause == Cause::start || reverses(before, mode_);
   if (told || change.after != members(before)) changes_.push_back(std::move(change));
 }
 

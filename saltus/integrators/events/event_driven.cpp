@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/base/error.h"
-#include "saltus/contact/surface.h"
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
+#include "saltus/integrators/integrator.h"
 
 namespace saltus {
 
@@ -36,33 +36,10 @@ constexpr double least_step = 1e-13;
 // find their direction (started_slip). P2's trot moves by 2e-11 m from 1e-5 to 1e-4.
 constexpr double slip_start = 1e-4;
 
-// Statuses of an element in a byte of State: its Mode by the first set in the two lowest bits, then
-// one bit for each other set that slips, one
-// for the first that is moving, two for the tangent's axis of a contact, one for the first that is
-// pinned.
-unsigned char bits_of(const Element& e) {
+// The Mode of solvers/inclusion.h of an element, for those who read a state: by its first set.
+unsigned char mode_byte(const Element& e) {
   if (!e.present()) return 0;
-  unsigned bits = e.sets == 0 ? 3U : e.set[0].slips ? 2U : 1U;  // Mode of solvers/inclusion.h
-  for (int i = 1; i < e.sets; ++i) bits |= e.set[i].slips ? 2U << i : 0U;
-  if (e.sets > 0 && e.set[0].slips && e.set[0].moving) bits |= 16U;
-  if (e.is_contact()) bits |= static_cast<unsigned>(e.tangent_axis) << 5;
-  // What moves is not pinned: together these say that it has not yet got going.
-  if (e.sets > 0 && (e.set[0].pinned || (e.set[0].moving && e.set[0].start > 0))) bits |= 128U;
-  return static_cast<unsigned char>(bits);
-}
-
-// The way back; the directions of slips are those of their forces.
-void restore(Element& e, unsigned bits, const double* Lambda, double slow_slip) {
-  if (e.kind == Element::Kind::normal) e.closed = bits != 0;
-  for (int i = 0; i < e.sets; ++i) {
-    FrictionSet& s = e.set[i];
-    s.slips = i == 0 ? (bits & 3U) == 2U : (bits >> (i + 1) & 1U) != 0;
-    s.moving = i == 0 && (bits & 16U) != 0;  // of the others their speed will tell
-    s.pinned = i == 0 && (bits & 128U) != 0 && !s.moving;
-    s.start = s.slips && s.rows == 2 && (!s.moving || (bits & 128U) != 0) ? slow_slip : 0;
-    if (s.slips)
-      s.direction = slip_direction(s, {Lambda[s.first], s.rows == 2 ? Lambda[s.first + 1] : 0});
-  }
+  return e.sets == 0 ? 3 : e.set[0].slips ? 2 : 1;
 }
 
 }  // namespace
@@ -82,23 +59,24 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
       islands_(model),
       wrenches_(model.bodies.size(), Vec6::Zero()),
       energy_state_(make_state(model)) {
-  if (const ContactShape* s = first_surface(model))
-    throw InputError(fmt::format(
-        "expected time stepping: the event-driven integrator knows no friction map and no surface "
-        "velocity, shape '{}' has one",
-        s->name));
-  if (model.has_compliant)
-    throw InputError(
-        "expected time stepping: the event-driven integrator knows hard contacts only, "
-        "a contact of the scene is compliant");
+  check_supported(options, model, actuation, "");
   const int n = 2 * model.nv + powers;
   rk_.resize(n);
   y_.setZero(n);
   scale_.setZero(n);
   derivative_ = [this](double t, const Vec& y, Vec& dy) { return derivative(t, y, dy); };
-  scales_.length = model.length_scale;
-  const double g = model.gravity.norm();
-  slow_slip_ = slip_start * (g > 0 ? std::sqrt(g * scales_.length) : scales_.length);
+  const double g = model.gravity.norm(), length = model.length_scale;
+  slow_slip_ = slip_start * (g > 0 ? std::sqrt(g * length) : length);
+}
+
+// As if nothing had been.
+void EventIntegrator::forget() {
+  mode_ = static_elements(model_);
+  now_.a.resize(0);
+  scales_ = EventScales{.length = model_.length_scale};
+  pace_ = flight_ = infinity;
+  leaving_.clear();
+  impact_times_.clear();
 }
 
 std::vector<ModeChange> EventIntegrator::take_changes() {
@@ -113,12 +91,8 @@ void EventIntegrator::unpack(const Vec& y, Instant& out) const {
   saltus::advance(model_, out.q, y.head(model_.nv), 1.0);
   out.v = y.segment(model_.nv, model_.nv);
   out.turns = here_.turns;
-  for (const Prescribed& p : actuation_.prescribed) {
-    const Coordinate& c = model_.coordinates[p.coordinate];
-    if (c.q_index < 0) continue;
-    out.q[c.q_index] = value(p.r, dynamics_.signal_time(out.t));
-    out.v[c.v_index] = rate(p.r, dynamics_.signal_time(out.t));
-  }
+  place_prescribed(model_, actuation_, dynamics_.signal_time(out.t), out.q);
+  prescribe_rates(model_, actuation_, dynamics_.signal_time(out.t), out.v);
 }
 
 bool EventIntegrator::derivative(double t, const Vec& y, Vec& dy) {
@@ -150,8 +124,11 @@ double EventIntegrator::next_drive_event(double t) const {
     look(m.torque);
   }
   for (const Prescribed& p : actuation_.prescribed) look(p.r);
+  for (const PrescribedRotation& p : actuation_.rotations)
+    for (const Signal& s : p.r) look(s);
   for (const Steering& s : actuation_.steering) look(s.angle);
   for (const NaturalLength& s : actuation_.lengths) look(s.length);
+  for (const StrainOffset& s : actuation_.strains) look(s.offset);
   return next;
 }
 
@@ -200,25 +177,11 @@ void EventIntegrator::take(const State& s) {
   here_.turns = s.turns;
 }
 
-void EventIntegrator::resume_mode(const State& s) {
-  for (Element& e : mode_.elements)
-    restore(e, s.mode[e.slot], s.Lambda.data() + model_.slots[e.slot].row, slow_slip_);
-  for (const ContactImpulse& c : s.contacts) {
-    int a = c.key.a, b = c.key.b;
-    Element e = contact_element(model_, c.key, model_.law_between(a, b), Vec3::UnitZ());
-    restore(e, c.mode, c.Lambda.data(), slow_slip_);
-    e.tangent_axis = c.mode >> 5 & 3U;
-    mode_.elements.push_back(e);
-  }
-  pace_ = s.pace > 0 ? s.pace : infinity;
-}
-
 void EventIntegrator::store(State& s, double dt) {
   s.t = here_.t;
   s.q = here_.q;
   s.v = here_.v;
   s.turns = here_.turns;
-  s.pace = pace_;
   s.Lambda.setZero();
   std::fill(s.mode.begin(), s.mode.end(), 0);
   s.contacts.clear();
@@ -226,17 +189,18 @@ void EventIntegrator::store(State& s, double dt) {
     const Element& e = mode_.elements[i];
     const int row = now_.row[i];
     if (!e.is_contact()) {
-      s.mode[e.slot] = bits_of(e);
+      s.mode[e.slot] = mode_byte(e);
       if (row >= 0)
         s.Lambda.segment(model_.slots[e.slot].row, e.rows) = dt * now_.lambda.segment(row, e.rows);
     } else if (row >= 0) {
       ContactImpulse c;
       c.key = e.key;
-      c.mode = bits_of(e);
+      c.mode = mode_byte(e);
       for (int k = 0; k < e.rows; ++k) c.Lambda[k] = dt * now_.lambda[row + k];
       s.contacts.push_back(c);
     }
   }
+  remember(s.events);
 }
 
 // Kept rows at rest, kept gaps closed; forces of the instant in now_.
@@ -253,7 +217,7 @@ bool EventIntegrator::stabilise(EventReport& report) {
       if (!e.closed) continue;
       if (e.is_contact())
         projection_.held.push_back({e.key, false});
-      else if (model_.slots[e.slot].kind == BlockKind::gap_contact)
+      else if (level_of(model_, model_.slots[e.slot]) == Level::contact)
         projection_.held.push_back({{-1, e.slot, 0}, false});
     }
     for (const Prescribed& p : actuation_.prescribed)
@@ -262,11 +226,22 @@ bool EventIntegrator::stabilise(EventReport& report) {
                                        work_, mech, finder_, projection_);
     report.gap_drift = std::max({report.gap_drift, r.raw_joint_gap, r.raw_penetration});
   }
-  if (!dynamics_.prepare(here_.t, here_.q, here_.v, mode_, now_)) return false;
+  const auto stuck = [&](std::string why) {
+    if (now_.lost >= 0)
+      why =
+          fmt::format("{} has left its shapes", model_.name_of(mode_.elements[now_.lost].place()));
+    stuck_ = std::move(why);
+    return false;
+  };
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, mode_, now_))
+    return stuck("the mass matrix is singular");
   const double drift = dynamics_.rest_rows(here_.t, mode_, here_.v, now_);
   report.drift = std::max(report.drift, drift);
-  if (!(drift < 1e-3 * scales_.velocity)) return false;  // that is no drift: the row does not hold
-  if (!dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_)) return false;
+  if (!(drift < 1e-3 * scales_.velocity))  // that is no drift: the row does not hold
+    return stuck(fmt::format("velocities: {} should rest and moves at {:.3g} m/s",
+                             model_.name_of(mode_.elements[now_.restless].place()), drift));
+  if (!dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_))
+    return stuck("accelerations: the forces of what holds are not finite");
   note_slips();
   return true;
 }
@@ -283,24 +258,10 @@ void EventIntegrator::note_slips() {
       s.moving = s.moving || u.norm() > 3 * bands_.slip * scales_.velocity;
       s.pinned = s.pinned && !s.moving;
       if (s.start == 0) continue;
-      // Its direction follows its force, as a restart has it.
+      // Its direction follows its force.
       const bool slow = s.direction.dot(u) < s.start;
       s.direction = started_slip(s, u).normalized();
       if (!slow) s.start = 0;
-    }
-  }
-}
-
-// A restart reads the direction of a slip from its force; where there is none (mu_d = 0), from its
-// velocity.
-void EventIntegrator::aim_slips() {
-  for (std::size_t i = 0; i < mode_.elements.size(); ++i) {
-    if (now_.row[i] < 0) continue;
-    Element& e = mode_.elements[i];
-    for (int k = 0; k < e.sets; ++k) {
-      FrictionSet& s = e.set[k];
-      const Vec2 u = set_velocity(s, now_.gamma, now_.row[i]);
-      if (s.slips && s.dynamic == 0 && !u.isZero(0)) s.direction = u.normalized();
     }
   }
 }
@@ -338,6 +299,7 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
   y_.setZero();
   y_.segment(model_.nv, model_.nv) = here_.v;
   double h = propose(end);
+  bool refused = false;
   const double least =
       std::max(least_step * scales_.time(), 4e-16 * std::max(1.0, std::abs(here_.t)));
   for (;;) {
@@ -350,6 +312,7 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
                               : most_factor;
     if (!(error <= 1)) {
       ++report.rejected;
+      refused = true;
       h *= std::isfinite(error) ? std::min(factor, 0.8) : 0.25;
       if (h > least) continue;
       if (sample_.lost >= 0) {
@@ -367,9 +330,12 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
     const std::optional<Crossing> crossing = first_crossing(here_.t, t_next);
     flight_ = infinity;
     if (!crossing) {
-      if (!whole || h >= pace_ || std::isinf(pace_)) pace_ = h * factor;
+      // A step that something else than its error cut short says nothing about the pace, by which
+      // events are judged, too (renew_scales).
+      if (refused || h * factor > pace_ || std::isinf(pace_)) pace_ = h * factor;
       leaving_.clear();
-      if (!accept(rk_.next(), t_next, report)) return fail(report, "the mode has no motion");
+      if (!accept(rk_.next(), t_next, report))
+        return fail(report, "the mode has no motion; " + stuck_);
       return true;
     }
     return take_event(*crossing, report);
@@ -378,21 +344,17 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
 
 EventReport EventIntegrator::advance(State& state, double t_end, double dt) {
   EventReport report;
-  const bool resumes = !begun_ && state.pace > 0;
+  const bool begins = state.events.size() == 0;
+  forget();
+  if (!begins) recall(state.events);
   take(state);
   dynamics_.until = next_drive_event(here_.t);
   const double before = mechanical_energy(here_.t);
-  if (!begun_) {
-    mode_ = static_elements(model_);
-    if (resumes) resume_mode(state);
-    begun_ = true;
-    if (!resumes && !resolve_event({{Cause::start, {}, 0}}, report)) return report;
-  }
+  if (begins && !resolve_event({{Cause::start, {}, 0}}, report)) return report;
   if (!stabilise(report)) {
-    (void)fail(report, "the mode has no motion");
+    (void)fail(report, "the mode has no motion; " + stuck_);
     return report;
   }
-  if (resumes) aim_slips();
   renew_scales();
   while (here_.t < t_end) {
     const double stop = dynamics_.until;

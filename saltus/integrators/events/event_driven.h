@@ -24,6 +24,7 @@ namespace saltus {
 
 struct EventDriven {
   static constexpr std::string_view name = "event-driven";
+  double dt = 1e-3;          // between landings [s]
   double tolerance = 1e-12;  // of a step, relative to lengths, angles and velocities
   ImpactLaw impact = CappedImpact{};
   int max_events = 100000;  // between two landings
@@ -49,10 +50,12 @@ struct EventScales {
 
 class EventIntegrator {
  public:
+  // Throws InputError (check_supported of integrator.h).
   EventIntegrator(const Model& model, const Actuation& actuation, const EventDriven& options);
 
-  // Integrates to t_end and lands there. `dt` turns forces into the impulses that State keeps. On
-  // failure the state is that of the last good instant.
+  // Integrates to t_end and lands there. All that it depends on is in the state (State::events;
+  // empty: it begins). `dt` turns forces into the impulses that State keeps. On failure the state
+  // is as it was. Throws InputError where State::events is of another model.
   [[nodiscard]] EventReport advance(State& state, double t_end, double dt);
 
   // Changes since they were last taken.
@@ -91,7 +94,7 @@ class EventIntegrator {
   };
 
   // event_driven.cpp
-  void resume_mode(const State& state);
+  void forget();
   void take(const State& state);
   bool derivative(double t, const Vec& y, Vec& dy);
   void unpack(const Vec& y, Instant& out) const;
@@ -102,11 +105,14 @@ class EventIntegrator {
   bool accept(const Vec& y, double t, EventReport& report);
   bool stabilise(EventReport& report);
   void note_slips();
-  void aim_slips();
   void store(State& state, double dt);
   bool fail(EventReport& report, const std::string& what) const;
   [[nodiscard]] double next_drive_event(double t) const;
   [[nodiscard]] double mechanical_energy(double signals_at);
+
+  // event_memory.cpp
+  void recall(const Vec& memory);
+  void remember(Vec& memory);
 
   // event_guards.cpp
   bool guards_at(const Instant& at, std::vector<Guard>& out);
@@ -125,6 +131,9 @@ class EventIntegrator {
   bool admissible_start(const EventMode& trial, std::string& why);
   bool settle_velocities(EventMode& trial, ModeChange& change, std::string& why);
   bool impact(const EventMode& trial, ModeChange& change, std::string& why);
+  bool jump_out(const EventMode& trial, ModeChange& change, std::string& why);
+  void pose_impact(const EventMode& trial);
+  void apply_impact(const Vec& v_free, ModeChange& change);
   bool let_slide(const Island& island, const IslandProblem& solved);
   void begin_record(const Vec& v_before, ImpactRecord& record);
   double drive_work(const Vec& v_before, const Vec& v_after);
@@ -147,8 +156,11 @@ class EventIntegrator {
   void judge(const EventMode& trial, std::vector<unsigned char>& flips,
              std::vector<unsigned char>& settled);
   void flip(EventMode& trial, const std::vector<unsigned char>& flips) const;
+  bool unkept(const EventMode& trial, std::vector<unsigned char>& flips);
+  bool find_mode(EventMode& trial, std::string& why);
   bool enumerate(EventMode& trial, const std::vector<unsigned char>& ever, std::string& why);
   void renew_scales();
+  static void enter_books(const ModeChange& change, EventReport& report);
   void record(ModeChange change, const EventMode& before);
   int take_rows(const Law& law, int block, double compliance);
   void partition();
@@ -173,7 +185,6 @@ class EventIntegrator {
   RungeKutta8 rk_;
   Derivative derivative_;
 
-  bool begun_ = false;
   EventMode mode_;
   Instant here_;  // the last accepted instant
   Evaluation now_, trial_evaluation_, sample_;
@@ -186,7 +197,9 @@ class EventIntegrator {
   State energy_state_;
 
   // scratch
-  Vec y_, scale_, impulse_, rates_;
+  std::string stuck_;  // why stabilise() refused
+  Vec y_, scale_, impulse_, rates_, rates_here_;
+  std::vector<double> memory_scratch_;
   std::vector<int> all_rows_;
   std::vector<std::array<Vec2, 3>> directions_;  // of sets that let go
   Instant stage_, probe_;

@@ -1,17 +1,17 @@
 #include "saltus/integrators/events/event_dynamics.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/base/error.h"
 #include "saltus/contact/elements.h"
-#include "saltus/contact/rows.h"
+#include "saltus/contact/rows/contact.h"
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
+#include "saltus/forces/fluid.h"
+#include "saltus/forces/rod_forces.h"
 
 namespace saltus {
 
@@ -47,19 +47,12 @@ ModeDynamics::ModeDynamics(const Model& model, const Actuation& actuation)
       rows_(model),
       shifted_rows_(model),
       islands_(model) {
-  for (const Motor& m : actuation.motors)
-    if (m.lag > 0 || m.backlash > 0)
-      throw InputError(
-          "integrator.type",
-          fmt::format("the motor of '{}' has {}: expected moreau, the only integrator "
-                      "that takes it",
-                      model.coordinates[m.coordinate].name, m.lag > 0 ? "a lag" : "backlash"));
   mass_.resize(forest_shape(model));
   const std::size_t n = model.bodies.size();
   for (auto* x : {&wrenches_, &column_wrench_, &twists_, &column_twist_, &shifted_twists_})
     x->assign(n, Vec6::Zero());
   for (Vec* x : {&tau_, &rhs_, &a_free_, &a_given_, &column_, &column_rhs_, &impulse_, &zero_,
-                 &drive_, &user_})
+                 &drive_, &user_, &offset_, &offset_rate_})
     x->setZero(model.nv);
   shifted_q_.setZero(model.nq);
   motor_.setZero(static_cast<Eigen::Index>(model.coordinates.size()));
@@ -83,23 +76,9 @@ bool ModeDynamics::element_rows(const Workspace& w, double t, const Element& e, 
     open_contact(model_, w, 0, at, rows_only(e.rows), out);
     return true;
   }
-  const BlockSlot& s = model_.slots[e.slot];
-  switch (s.kind) {
-    case BlockKind::cut_translation:
-    case BlockKind::cut_rotation: open_cut(model_, w, e.slot, out); break;
-    case BlockKind::support: open_support(model_, w, e.slot, rows_only(2), out); break;
-    case BlockKind::edge:
-    case BlockKind::scale: {
-      const double angle = steering_angle(actuation_, s.index, signal_time(t));
-      open_runner(model_, w, e.slot, rows_only(1), angle, out);
-      break;
-    }
-    case BlockKind::joint_limit:
-      open_coordinate(model_, w, e.slot, rows_only(1), s.index, s.feature == 1 ? -1 : 1, 0, out);
-      break;
-    case BlockKind::gap_contact: open_gap_contact(model_, e.slot, rows_only(e.rows), out); break;
-    default: open_coordinate(model_, w, e.slot, rows_only(1), s.index, 1, e.compliance, out);
-  }
+  if (const int runner = runner_of(model_.slots[e.slot]); runner >= 0)
+    out.steering[runner] = steering_angle(actuation_, runner, signal_time(t));
+  open_rows(model_, w, e.slot, rows_only(e.rows), e.compliance, out);
   return true;
 }
 
@@ -190,7 +169,7 @@ void ModeDynamics::joint_forces(double at, VecIn q, VecIn v, const std::vector<s
   }
 }
 
-// Springs between points and drags (P3 section 4).
+// Springs between points, drags (P3 section 4) and fluids.
 void ModeDynamics::element_forces(double at, Evaluation& out) {
   for (int i = 0; i < static_cast<int>(model_.springs.size()); ++i) {
     const Spring& s = model_.springs[i];
@@ -216,6 +195,22 @@ void ModeDynamics::element_forces(double at, Evaluation& out) {
       add_power(out, Power::dampers, -d.coefficient * u * u);
     }
   }
+  for (const Fluid& fluid : model_.fluids) {
+    const SE3& X = work_.X[fluid.body];
+    const FluidForce f = fluid_force(fluid, model_.gravity, X, work_.V[fluid.body]);
+    wrenches_[fluid.body] += join(X.R * f.wrench.head<3>(), X.R * f.wrench.tail<3>());
+    add_power(out, Power::dampers, f.lost);
+    add_power(out, Power::external, f.carried);
+  }
+}
+
+void ModeDynamics::rod_forces(double at, VecIn q, VecIn v, Evaluation& out) {
+  strain_offsets(model_, actuation_, at, offset_);
+  for (const StrainOffset& s : actuation_.strains)
+    offset_rate_[model_.coordinates[s.coordinate].v_index] = rate(s.offset, at);
+  const RodPowers power = add_rod_forces(model_, q, v, offset_, offset_rate_, tau_);
+  add_power(out, Power::dampers, power.dampers);
+  add_power(out, Power::muscles, power.muscles);
 }
 
 void ModeDynamics::smooth_forces(double t, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
@@ -233,6 +228,7 @@ void ModeDynamics::smooth_forces(double t, VecIn q, VecIn v, const std::vector<s
   }
   joint_forces(signal_time(t), q, v, turns, out);
   element_forces(signal_time(t), out);
+  if (!model_.rods.empty()) rod_forces(signal_time(t), q, v, out);
   bias_force(model_, work_);
   tau_ += user_ - work_.tau_bias;
 }
@@ -277,18 +273,14 @@ bool ModeDynamics::rows_turn(const EventMode& mode) const {
 double ModeDynamics::explicit_bias(double t, const Element& e) const {
   if (e.is_contact()) return 0;
   const BlockSlot& s = model_.slots[e.slot];
-  if (s.kind == BlockKind::edge || s.kind == BlockKind::scale) {
-    // Steering turns e towards g and g towards -e (P3 eq. 5.2b).
-    const Signal* steering = steering_of(actuation_, s.index);
+  if (const int runner = runner_of(s); runner >= 0) {
+    const Signal* steering = steering_of(actuation_, runner);
     if (!steering) return 0;
-    const Runner& r = model_.runners[s.index];
     const double at = signal_time(t);
-    const RunnerRows rows = runner_rows(model_, work_, r, value(*steering, at));
-    const Vec6& V = twists_[r.body];
-    return rate(*steering, at) *
-           (s.kind == BlockKind::edge ? -rows.along.dot(V) : rows.across.dot(V));
+    return rate(*steering, at) * steering_turn(model_, work_, s, value(*steering, at))
+                                     .dot(twists_[model_.runners[runner].body]);
   }
-  if (s.kind != BlockKind::coordinate || !model_.coordinates[s.index].dof.prescribed) return 0;
+  if (account_of(model_, s) != Account::drive) return 0;
   for (const Prescribed& p : actuation_.prescribed)
     if (p.coordinate == s.index) return -acceleration(p.r, signal_time(t));
   return 0;
@@ -345,9 +337,7 @@ bool ModeDynamics::free_motion(double t, VecIn q, VecIn v, const std::vector<std
   rhs_ = tau_;
   a_given_.setZero();
   if (model_.any_prescribed) {
-    for (const Prescribed& p : actuation_.prescribed)
-      if (const int i = model_.coordinates[p.coordinate].v_index; i >= 0)
-        a_given_[i] = acceleration(p.r, signal_time(t));
+    prescribe_accelerations(model_, actuation_, signal_time(t), a_given_);
     mass_.multiply(a_given_, column_);
     rhs_ -= column_;
   }
@@ -511,7 +501,7 @@ void ModeDynamics::sum_powers(const EventMode& mode, VecIn v, Evaluation& out) {
     const Element& e = mode.elements[element_of_[b]];
     const int first = rows_.blocks[b].row;
     if (e.kind == Element::Kind::bilateral) {
-      if (e.compliance == 0 && model_.slots[e.slot].kind == BlockKind::coordinate)
+      if (account_of(model_, model_.slots[e.slot]) == Account::drive)
         add_power(out, Power::prescribed, out.lambda[first] * out.gamma[first]);
       continue;
     }
@@ -533,7 +523,7 @@ void ModeDynamics::sum_powers(const EventMode& mode, VecIn v, Evaluation& out) {
 
 Vec ModeDynamics::prescribed_offset(double t, const Element& e) const {
   Vec offset = Vec::Zero(e.rows);
-  if (e.is_contact() || model_.slots[e.slot].kind != BlockKind::coordinate) return offset;
+  if (e.is_contact() || account_of(model_, model_.slots[e.slot]) != Account::drive) return offset;
   for (const Prescribed& p : actuation_.prescribed)
     if (p.coordinate == model_.slots[e.slot].index) offset[0] = -rate(p.r, signal_time(t));
   return offset;
@@ -549,9 +539,12 @@ double ModeDynamics::rest_rows(double t, const EventMode& mode, VecRef v, Evalua
   }
   double worst = 0;
   for (std::size_t b = 0; b < rows_.blocks.size(); ++b)
-    for (int i = 0; i < rows_.blocks[b].rows; ++i)
-      if (mode.elements[element_of_[b]].keeps(i))
-        worst = std::max(worst, std::abs(row_free_[rows_.blocks[b].row + i]));
+    for (int i = 0; i < rows_.blocks[b].rows; ++i) {
+      const double rate = std::abs(row_free_[rows_.blocks[b].row + i]);
+      if (!mode.elements[element_of_[b]].keeps(i) || !(rate > worst)) continue;
+      worst = rate;
+      out.restless = element_of_[b];
+    }
   if (worst == 0) return 0;
   lambda_scratch_.setZero(rows_.rows);
   if (!solve_rows(mode, row_free_, lambda_scratch_, false)) return infinity;

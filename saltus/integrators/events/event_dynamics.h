@@ -29,8 +29,9 @@ struct Evaluation {
   Vec gamma_dot;         // and acceleration
   std::vector<int> row;  // first row of each element, or -1 where it is open
   std::array<double, powers> power{};
-  double force = 0;  // largest |lambda|
-  int lost = -1;     // an element whose contact has no such feature any more
+  double force = 0;   // largest |lambda|
+  int lost = -1;      // an element whose contact has no such feature any more
+  int restless = -1;  // the element of the row that rest_rows had to put to rest the most
 };
 
 class ModeDynamics {
@@ -79,6 +80,7 @@ class ModeDynamics {
   void joint_forces(double at, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
                     Evaluation& out);
   void element_forces(double at, Evaluation& out);
+  void rod_forces(double at, VecIn q, VecIn v, Evaluation& out);
   void twists_of(const Workspace& work, std::vector<Vec6>& out) const;
   bool row_biases(double t, VecIn q, VecIn v, const EventMode& mode, Evaluation& out);
   [[nodiscard]] double explicit_bias(double t, const Element& e) const;
@@ -104,6 +106,7 @@ class ModeDynamics {
   Vec row_free_, zeta_, lambda_scratch_;
   Vec unit_force_;  // of rows that slip: force, per unit of normal force where it scales
   Vec drive_, motor_, user_;
+  Vec offset_, offset_rate_;  // of muscles of rods
   Mat K_;
   struct KeptRow {
     int block, row;

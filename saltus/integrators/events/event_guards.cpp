@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/contact/rows.h"
+#include "saltus/contact/rows/contact.h"
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/events/event_driven.h"
@@ -251,7 +252,8 @@ bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
     for (const Guard& g : guard_scratch_)
       if (!g.same(crossing.guard) && std::abs(g.value) <= g.band && was_positive(g))
         causes.push_back(cause_of(g));
-  if (!accept(y, std::max(t, here_.t), report)) return fail(report, "an event has no motion");
+  if (!accept(y, std::max(t, here_.t), report))
+    return fail(report, "an event has no motion; " + stuck_);
   return resolve_event(std::move(causes), report);
 }
 

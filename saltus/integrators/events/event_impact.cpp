@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
-#include "saltus/dynamics/mass.h"
 #include "saltus/integrators/events/event_driven.h"
 
 namespace saltus {
@@ -38,12 +38,11 @@ bool EventIntegrator::let_slide(const Island& island, const IslandProblem& solve
   return any;
 }
 
-// Impulses where something closes, or where a drive's rate jumps.
-bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::string& why) {
+// The rows of an impact, and the velocities that they start with, without restitution.
+void EventIntegrator::pose_impact(const EventMode& trial) {
   const Vec& gamma = now_.gamma;
   problem_.clear();
   problem_.contacts.clear();
-  const Vec v_free = here_.v;
   impact_elements_.clear();
   int block = 0;
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {
@@ -60,14 +59,33 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
     problem_.gamma_S.segment(row, e.rows) = gamma.segment(now_.row[i], e.rows);
     problem_.b.segment(row, e.rows) = dynamics_.prescribed_offset(here_.t, e);
     if (e.compliance > 0) problem_.b[row] -= gamma[now_.row[i]];  // armature: Lambda = -a dgamma
-    if (e.is_contact()) {
-      set_restitution(model_.contact_laws[e.law], problem_.blocks.back(), problem_);
-      problem_.source.back().dynamic = model_.contact_laws[e.law].dynamic;
-      problem_.source.back().restitution = e.restitution;
-    } else if (e.kind == Element::Kind::normal) {
-      problem_.restitution[row] = e.restitution * std::min(gamma[now_.row[i]], 0.0);
-      problem_.source.back().restitution = e.restitution;
-    }
+    if (e.is_contact()) problem_.source.back().dynamic = model_.contact_laws[e.law].dynamic;
+  }
+}
+
+// The velocities after the impulses of problem_.
+void EventIntegrator::apply_impact(const Vec& v_free, ModeChange& change) {
+  impulse_.setZero(model_.nv);
+  apply_rows(problem_, wrenches_, impulse_);
+  Vec dv = Vec::Zero(model_.nv);
+  dynamics_.mass().solve(-1, impulse_.data(), wrenches_.data(), dv.data(), nullptr);
+  here_.v = v_free + dv;
+  change.impact = true;
+  begin_record(v_free, change.record);
+}
+
+// Impulses where something closes, or where a drive's rate jumps.
+bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::string& why) {
+  const Vec v_free = here_.v;
+  pose_impact(trial);
+  for (std::size_t b = 0; b < impact_elements_.size(); ++b) {
+    const Element& e = impact_elements_[b];
+    Block& k = problem_.blocks[b];
+    if (e.is_contact())
+      set_restitution(model_.contact_laws[e.law], k, problem_);
+    else if (e.kind == Element::Kind::normal)
+      problem_.restitution[k.row] = e.restitution * std::min(problem_.gamma_S[k.row], 0.0);
+    if (e.kind == Element::Kind::normal) problem_.source[b].restitution = e.restitution;
   }
   partition();
   AutoSolver solver;
@@ -95,13 +113,73 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
       return false;
     }
   }
-  impulse_.setZero(model_.nv);
-  apply_rows(problem_, wrenches_, impulse_);
-  Vec dv = Vec::Zero(model_.nv);
-  dynamics_.mass().solve(-1, impulse_.data(), wrenches_.data(), dv.data(), nullptr);
-  here_.v = v_free + dv;
-  change.impact = true;
-  begin_record(v_free, change.record);
+  apply_impact(v_free, change);
+  return true;
+}
+
+// An impact without collision: where forces contradict (Painleve), velocities jump. The inclusion
+// of measures decides: that of a time step of length eps, v+ = v + eps a_free + M^-1 W Lambda, with
+// the laws of a step, as eps -> 0. Its small impulses eps lambda are just the forces that do not
+// exist. With eps = 0 no impulse at all is a solution too, so that its limit is taken from the last
+// two eps: the impulses are linear in it while nothing opens or begins to slip.
+bool EventIntegrator::jump_out(const EventMode& trial, ModeChange& change, std::string& why) {
+  constexpr double sizes[] = {1e-6, 1e-8, 1e-10, 1e-12};  // eps, of the time scale
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) ||
+      !dynamics_.free_motion(here_.t, here_.q, here_.v, here_.turns, trial, now_)) {
+    why = "the mass matrix is singular or a contact is lost";
+    return false;
+  }
+  change.kinetic_before = kinetic_energy(model_, here_.v, dynamics_.work());
+  const Vec v_before = here_.v;
+  pose_impact(trial);
+  const Vec offset = problem_.b.head(problem_.rows);
+  Vec bias(problem_.rows);
+  for (std::size_t b = 0, i = 0; b < impact_elements_.size(); ++b) {
+    while (trial.elements[i].place() != impact_elements_[b].place()) ++i;
+    bias.segment(problem_.blocks[b].row, problem_.blocks[b].rows) =
+        dynamics_.bias().segment(now_.row[i], problem_.blocks[b].rows);
+  }
+  partition();
+  impact_reports_.assign(islands_.count(), {});
+  AutoSolver solver;
+  solver.tolerance = 1e-13 * std::max(scales_.velocity, here_.v.lpNorm<Eigen::Infinity>());
+  std::vector<Vec> before(islands_.count());
+  for (const double eps : sizes) {
+    const double h = eps * scales_.time();
+    const Vec v_free = v_before + h * dynamics_.a_free();
+    problem_.b.head(problem_.rows) = offset + h * bias;
+    for (int i = 0; i < islands_.count(); ++i) {
+      IslandProblem& p = island_problems_[i];
+      before[i] = p.Lambda.head(p.rows);
+      form_island(model_, problem_, islands_[i], solver, v_free, dynamics_.mass(), p);
+      impact_reports_[i].solve = solve_island(solver, dynamics_.mass(), p);
+      store_impulses(islands_[i], p, problem_);
+      if (impact_reports_[i].solve.residual <= 1e3 * solver.tolerance) continue;
+      why = fmt::format("an impact without collision has no solution (residual {:.1e} m/s at {})",
+                        impact_reports_[i].solve.residual, places_of(islands_[i]));
+      return false;
+    }
+  }
+  problem_.b.head(problem_.rows) = offset;
+  for (int i = 0; i < islands_.count(); ++i) {
+    IslandProblem& p = island_problems_[i];
+    Vec limit = p.Lambda.head(p.rows);
+    limit += (limit - before[i]) / (sizes[2] / sizes[3] - 1);
+    p.Lambda.head(p.rows) = limit;
+    store_impulses(islands_[i], p, problem_);
+  }
+  apply_impact(v_before, change);
+  if ((here_.v - v_before).lpNorm<Eigen::Infinity>() <= 1e3 * bands_.velocity * scales_.velocity) {
+    here_.v = v_before;
+    why = "an impact without collision changes nothing";
+    return false;
+  }
+  for (std::size_t b = 0; b < impact_elements_.size(); ++b)
+    if (impact_elements_[b].kind != Element::Kind::bilateral &&
+        !problem_.Lambda.segment(problem_.blocks[b].row, problem_.blocks[b].rows).isZero(0))
+      change.causes.push_back({Cause::jam, impact_elements_[b].place(), 0});
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_)) return false;
+  change.kinetic_after = kinetic_energy(model_, here_.v, dynamics_.work());
   return true;
 }
 
@@ -172,19 +250,33 @@ bool EventIntegrator::impose_drives(std::string& why) {
       return false;
     }
     here_.q[c.q_index] = r;
-    jump[c.v_index] = rate(p.r, here_.t) - here_.v[c.v_index];
   }
+  for (const PrescribedRotation& p : actuation_.rotations) {
+    const Body& b = model_.bodies[p.body];
+    Vec q = here_.q;
+    place_prescribed(model_, actuation_, here_.t, q);
+    const double turned = Quat(q[b.q0], q[b.q0 + 1], q[b.q0 + 2], q[b.q0 + 3])
+                              .angularDistance(Quat(here_.q[b.q0], here_.q[b.q0 + 1],
+                                                    here_.q[b.q0 + 2], here_.q[b.q0 + 3]));
+    if (turned > touching_gap) {
+      why = fmt::format("the prescribed rotation of '{}' jumps by {:.6g} rad", b.name, turned);
+      return false;
+    }
+    here_.q.segment<4>(b.q0) = q.segment<4>(b.q0);
+  }
+  jump = here_.v;
+  prescribe_rates(model_, actuation_, here_.t, jump);
+  jump -= here_.v;
   if (jump.isZero(0)) return true;
-  forward_kinematics(model_, here_.q, here_.v, work_);
-  load_mass(model_, work_, Vec::Zero(model_.nv), storage_.mass);
-  if (!storage_.mass.factor()) {
+  storage_.place(model_, work_, here_.q, here_.v);
+  int culprit = -1;
+  if (!storage_.factor(model_, work_, Vec::Zero(model_.nv), culprit)) {
     why = "the mass matrix is singular";
     return false;
   }
   Vec right(model_.nv), dv(model_.nv);
   storage_.mass.multiply(jump, right);
-  right = -right;
-  storage_.mass.solve(-1, right.data(), nullptr, dv.data(), nullptr);
+  storage_.solve(-right, dv);
   here_.v += dv + jump;
   return true;
 }
@@ -197,12 +289,12 @@ bool EventIntegrator::admissible_start(const EventMode& trial, std::string& why)
                         model_.name_of(Place{-1, c.key.a, c.key.b, c.key.feature}), -c.point.gap);
       return false;
     }
-  for (const BlockSlot& s : model_.slots) {
-    if (s.kind != BlockKind::gap_contact) continue;
+  for (int k = 0; k < static_cast<int>(model_.slots.size()); ++k) {
+    const BlockSlot& s = model_.slots[k];
+    if (level_of(model_, s) != Level::contact) continue;
     const double gap = slot_gap(model_, dynamics_.work(), here_.q, here_.turns, s);
     if (gap >= -1e-8 * scales_.length) continue;
-    why = fmt::format("contact {} starts {:.3g} m deep in penetration",
-                      model_.gap_contacts[s.index].name, -gap);
+    why = fmt::format("{} starts {:.3g} m deep in penetration", model_.name_of({.slot = k}), -gap);
     return false;
   }
   for (std::size_t i = 0; i < trial.elements.size(); ++i) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/contact/assembly.h"
+#include "saltus/contact/rows/families.h"
 
 namespace saltus {
 
@@ -93,60 +93,26 @@ void add_set(Element& e, const FrictionSet& s) { e.set[e.sets++] = s; }
 // False for what acts as a smooth force: springs, dampers, motors.
 bool element_of(const Model& m, int k, Element& e) {
   const BlockSlot& s = m.slots[k];
+  const ModeForm form = mode_form(m, s);
+  switch (form.kind) {
+    case ModeForm::Kind::smooth: return false;
+    case ModeForm::Kind::bilateral: e.kind = Element::Kind::bilateral; break;
+    case ModeForm::Kind::normal: e.kind = Element::Kind::normal; break;
+    case ModeForm::Kind::friction: e.kind = Element::Kind::friction; break;
+  }
   e.slot = k;
   e.rows = s.rows;
-  switch (s.kind) {
-    case BlockKind::cut_translation:
-    case BlockKind::cut_rotation:
-      e.kind = Element::Kind::bilateral;
-      e.position = true;
-      return true;
-    case BlockKind::coordinate: {
-      const JointDof& dof = m.coordinates[s.index].dof;
-      if (!dof.prescribed && dof.armature == 0) return false;
-      e.kind = Element::Kind::bilateral;
-      e.position = dof.prescribed;
-      if (!dof.prescribed) e.compliance = 1 / dof.armature;
-      return true;
-    }
-    case BlockKind::joint_limit:
-      e.kind = Element::Kind::normal;
-      e.position = true;
-      return true;
-    case BlockKind::gap_contact: {
-      const GapContact& c = m.gap_contacts[s.index];
-      e.kind = Element::Kind::normal;
-      e.position = true;
-      e.restitution = c.restitution;
-      if (c.mu > 0) add_set(e, disc(1, 1, c.mu, 0, true));
-      return true;
-    }
-    case BlockKind::joint_friction: {
-      const JointDof& dof = m.coordinates[s.index].dof;
-      FrictionSet set = disc(0, 1, dof.friction, 0, false);
-      set.dynamic = dof.dynamic;
-      add_set(e, set);
-      return true;
-    }
-    case BlockKind::support: {
-      const SupportFriction& f = m.supports[s.index];
-      FrictionSet set = disc(0, 2, f.mu1 * f.load, f.mu2 * f.load, false);
-      if (f.mu_back >= 0) set.backward = f.mu_back * f.load;
-      set.hu = f.rule == SlipRule::hu;
-      set.dynamic = f.dynamic;
-      add_set(e, set);
-      return true;
-    }
-    case BlockKind::edge: e.kind = Element::Kind::bilateral; return true;
-    case BlockKind::scale: {
-      const Runner& r = m.runners[s.index];
-      FrictionSet set = disc(0, 1, r.friction, 0, false);
-      if (r.scales) set.backward = infinity;
-      add_set(e, set);
-      return true;
-    }
-    default: return false;
-  }
+  e.position = level_of(m, s) != Level::none;
+  e.compliance = form.compliance;
+  e.restitution = form.restitution;
+  const FrictionForm& f = form.friction;
+  if (f.rows == 0) return true;
+  FrictionSet set = disc(f.first, f.rows, f.forward, f.lateral, f.scaled);
+  set.backward = f.backward;
+  set.dynamic = f.dynamic;
+  set.hu = f.rule == SlipRule::hu;
+  add_set(e, set);
+  return true;
 }
 
 }  // namespace
@@ -158,10 +124,8 @@ Vec2 set_velocity(const FrictionSet& s, const Vec& gamma, int row) {
 Law law_of_element(const Model& m, const Element& e) {
   if (e.kind == Element::Kind::bilateral) return Bilateral{e.rows};
   if (e.is_contact()) return law_of(m.contact_laws[e.law]);
-  if (e.kind == Element::Kind::normal) {
-    const BlockSlot& s = m.slots[e.slot];
-    return s.kind == BlockKind::gap_contact ? law_of(m.gap_contacts[s.index]) : Unilateral{};
-  }
+  if (e.kind == Element::Kind::normal)
+    return e.sets > 0 ? Law(Coulomb2{e.set[0].forward}) : Law(Unilateral{});
   const FrictionSet& s = e.set[0];
   if (s.rows == 1) return Interval{-s.forward, s.backward};
   return GivenLoad{s.forward, s.lateral, s.backward, s.hu ? SlipRule::hu : SlipRule::normal_cone};

@@ -8,8 +8,7 @@ namespace saltus {
 namespace {
 
 // Contacts, supports and forces of the instant, where a step keeps them.
-void show(const Model& m, const EventIntegrator& from, const State& s, StepWorkspace& w,
-          double dt) {
+void show(const Model& m, const EventIntegrator& from, const State& s, StepResult& w, double dt) {
   forward_kinematics(m, s.q, s.v, w.work);
   w.assembly.contacts.clear();
   const EventMode& mode = from.mode();
@@ -32,8 +31,8 @@ void show(const Model& m, const EventIntegrator& from, const State& s, StepWorks
 }  // namespace
 
 StepReport event_step(const Model& model, EventIntegrator& integrator, State& state,
-                      StepWorkspace& work, double dt, EventReport& report) {
-  SALTUS_ASSERT(fits(model, state) && fits(model, work.work));
+                      StepResult& result, double dt, EventReport& report) {
+  SALTUS_ASSERT(fits(model, state) && fits(model, result.work));
   SALTUS_ASSERT(dt > 0);
   const double t_E = state.t0 + static_cast<double>(state.step + 1) * dt;
   report = integrator.advance(state, t_E, dt);
@@ -47,8 +46,8 @@ StepReport event_step(const Model& model, EventIntegrator& integrator, State& st
   r.projection.raw_penetration = model.cuts.empty() ? report.gap_drift : 0;
   if (!report.failure.empty()) return r;
   ++state.step;
-  show(model, integrator, state, work, dt);
-  r.contacts = static_cast<int>(work.assembly.contacts.size());
+  show(model, integrator, state, result, dt);
+  r.contacts = static_cast<int>(result.assembly.contacts.size());
   return r;
 }
 

@@ -9,6 +9,6 @@ namespace saltus {
 // largest rate of a kept row before it was put to rest. On failure (text in `failure`) the state is
 // as it was.
 [[nodiscard]] StepReport event_step(const Model& model, EventIntegrator& integrator, State& state,
-                                    StepWorkspace& work, double dt, EventReport& report);
+                                    StepResult& result, double dt, EventReport& report);
 
 }  // namespace saltus

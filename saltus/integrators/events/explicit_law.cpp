@@ -42,6 +42,7 @@ ExplicitLaw::ExplicitLaw(const Model& model, const Actuation& actuation)
   if (!model.contact_laws.empty() || !model.gap_contacts.empty()) refuse("a contact law");
   if (!model.supports.empty())
     refuse(fmt::format("support friction on '{}'", model.supports.front().name));
+  if (!model.wheels.empty() || !model.fluids.empty()) refuse("a wheel or a fluid");
   if (!actuation.motors.empty() || actuation.user) refuse("a motor or a user's force");
   line_ = line_of(model.bodies.front());
   mass_.resize(n);

@@ -78,8 +78,9 @@ double RungeKutta8::error(const Vec& scale) const {
     e5 = std::max(e5, std::abs(a) / scale[i]);
     e3 = std::max(e3, std::abs(b) / scale[i]);
   }
-  if (e5 == 0) return 0;
-  return std::abs(h_) * e5 * e5 / std::sqrt(e5 * e5 + 0.01 * e3 * e3);
+  const double both = e5 * e5 + 0.01 * e3 * e3;
+  if (both == 0) return 0;  // nothing moves, or so little that its square is nothing
+  return std::abs(h_) * e5 * e5 / std::sqrt(both);
 }
 
 bool RungeKutta8::prepare_dense(const Derivative& f) {

@@ -32,7 +32,7 @@ Vec3 relative_rate(const Workspace& w, const std::vector<Vec6>& twists, const Co
 
 double Stepper::stored_energy() {
   if (!m.has_compliant) return 0;
-  const double U = saltus::stored_energy(m, s, w.work, w.finder, w.compliant.contacts);
+  const double U = saltus::stored_energy(m, s, out.work, w.finder, w.compliant.contacts);
   double& sinking = w.compliant.sinking = 0;
   for (const Contact& c : w.compliant.contacts)
     if (m.contact_laws[c.law].compliant()) sinking = std::max(sinking, -c.point.gap);
@@ -41,9 +41,9 @@ double Stepper::stored_energy() {
 
 void Stepper::compliant_forces() {
   CompliantTerms& terms = w.compliant;
-  std::vector<Contact>& found = w.assembly.contacts;
+  std::vector<Contact>& found = out.assembly.contacts;
   w.finder.threads = o.threads;
-  w.finder.find(m, w.work, contact_margin(m), found);
+  w.finder.find(m, out.work, contact_margin(m), found);
   terms.closed.clear();
   terms.released = 0;
   for (const ContactImpulse& c : s.contacts) {  // what a contact that opens still holds
@@ -64,10 +64,10 @@ void Stepper::compliant_forces() {
     k.a = m.shapes[c.key.a].body;
     k.b = m.shapes[c.key.b].body;
     k.point = 0.5 * (c.point.on_a + c.point.on_b);
-    k.rate = relative_rate(w.work, k);
-    k.belt = belt_velocity(m, w.work, c);
+    k.rate = relative_rate(out.work, k);
+    k.belt = belt_velocity(m, out.work, c);
     CompliantInput in{c.point.gap, n.dot(k.rate), along(k.rate + k.belt, n)};
-    in.mu = law.mu1 * friction_share(m, w.work, c);
+    in.mu = law.mu1 * friction_share(m, out.work, c);
     if (const ContactImpulse* last = find_contact(s, c.key)) {
       in.slipped = static_cast<Mode>(last->mode) == Mode::slip;
       in.memory = along({last->Lambda[3], last->Lambda[4], last->Lambda[5]}, n);
@@ -75,8 +75,8 @@ void Stepper::compliant_forces() {
     }
     k.force = compliant_force(law.soft, in);
     const Vec3 impulse = o.dt * (k.force.normal * n + k.force.friction);
-    if (k.b.valid()) w.wrenches[k.b] += join(impulse, (k.point - w.work.X[k.b].r).cross(impulse));
-    if (k.a.valid()) w.wrenches[k.a] -= join(impulse, (k.point - w.work.X[k.a].r).cross(impulse));
+    if (k.b.valid()) w.wrenches[k.b] += join(impulse, (k.point - out.work.X[k.b].r).cross(impulse));
+    if (k.a.valid()) w.wrenches[k.a] -= join(impulse, (k.point - out.work.X[k.a].r).cross(impulse));
     w.cut_impulses = true;
     terms.closed.push_back(k);
   }
@@ -84,15 +84,15 @@ void Stepper::compliant_forces() {
 
 void Stepper::keep_compliant() {
   for (const CompliantContact& k : w.compliant.closed) {
-    Contact& c = w.assembly.contacts[k.contact];
+    Contact& c = out.assembly.contacts[k.contact];
     const Vec3& n = c.point.normal;
-    c.tangent = tangent_of(m, w.work, c);
+    c.tangent = tangent_of(m, out.work, c);
     c.mode = static_cast<unsigned char>(k.force.slips ? Mode::slip : Mode::stick);
     c.Lambda = {o.dt * k.force.normal, o.dt * c.tangent.dot(k.force.friction),
                 o.dt * n.cross(c.tangent).dot(k.force.friction)};
     Vec3 memory = k.force.memory;
     if (!k.force.slips)
-      memory += 0.5 * o.dt * along(relative_rate(w.work, w.twists, k) + k.belt, n);
+      memory += 0.5 * o.dt * along(relative_rate(out.work, w.twists_E, k) + k.belt, n);
     ContactImpulse kept{c.key, c.mode, c.Lambda};
     std::copy_n(memory.data(), 3, kept.Lambda.begin() + 3);
     s.contacts.push_back(kept);
@@ -106,9 +106,9 @@ void Stepper::keep_compliant() {
 void Stepper::compliant_work(EnergyTerms& e) const {
   e.friction -= w.compliant.released;
   for (const CompliantContact& k : w.compliant.closed) {
-    const Contact& c = w.assembly.contacts[k.contact];
+    const Contact& c = out.assembly.contacts[k.contact];
     const Vec3& n = c.point.normal;
-    const Vec3 mean = 0.5 * (k.rate + relative_rate(w.work, w.twists, k));
+    const Vec3 mean = 0.5 * (k.rate + relative_rate(out.work, w.twists_E, k));
     const Vec3 slip = along(mean + k.belt, n);
     e.dampers += o.dt * (k.force.damper * n.dot(mean) + k.force.tangential_damper.dot(slip));
     e.prescribed -= o.dt * k.force.friction.dot(k.belt);

@@ -1,4 +1,4 @@
-// Springs, drags and runners in a step of Moreau's scheme (theory.md, section 10).
+// Springs and drags in a step of Moreau's scheme (theory.md, section 10).
 #pragma once
 #include "saltus/contact/assembly.h"
 #include "saltus/control/actuation.h"
@@ -17,9 +17,6 @@ struct ElementTerms {
   Vec spring_rate;     // mean over the step [m/s]
 };
 
-// Rates of runners at the start of a step (t, kinematics and velocity of q_S) into rate_start.
-void runner_rates(const Model& model, const Actuation& actuation, double t, const Workspace& work,
-                  Vec& rate_start);
 // Lengths of the springs; needs forward_kinematics.
 void spring_lengths(const Model& model, const Workspace& work, Vec& lengths);
 
@@ -28,9 +25,9 @@ void spring_lengths(const Model& model, const Workspace& work, Vec& lengths);
 void element_impulses(const Model& model, const Actuation& actuation, double t_S, double t_E,
                       const Workspace& work, ElementTerms& terms, std::vector<Vec6>& wrenches);
 
-// Work of a block of a runner, a spring or a drag: `sum` = Lambda . mean rate, of one row `rate`.
-void element_work(const Model& model, const BlockSlot& slot, double dt, double Lambda, double sum,
-                  double rate, ElementTerms& terms, EnergyTerms& energy);
+// The rate of a spring over the step, and what its damper took [J].
+[[nodiscard]] double damper_work(const Model& model, const BlockSlot& slot, double dt, double rate,
+                                 ElementTerms& terms);
 // Work of changing the natural lengths: -c (l_E - l_S) (r - l) with r and l at the change, be it a
 // jump (P3 section 1, Remark) or smooth.
 [[nodiscard]] double muscle_work(const Model& model, const Actuation& actuation, double t_S,

@@ -1,6 +1,8 @@
 // The end of a step: the energy ledger, q_E and its correction.
 #include <algorithm>
 
+#include "saltus/contact/cables.h"
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/moreau/stepper.h"
@@ -11,7 +13,7 @@ namespace saltus {
 // change of v' M(q_M) v / 2. What contacts, limits and dry friction gain together is the scheme's.
 void Stepper::block_work(StepReport& report) {
   EnergyTerms& e = report.energy;
-  const Assembly& p = w.assembly;
+  const Assembly& p = out.assembly;
   LawWork laws;
   for (std::size_t b = 0; b < p.blocks.size(); ++b) {
     const Block& k = p.blocks[b];
@@ -22,36 +24,40 @@ void Stepper::block_work(StepReport& report) {
       const int r = k.row + i;
       const double explicit_part =
           from.slot >= 0 ? w.elements.start[m.slots[from.slot].row + i] : 0;
-      mean = 0.5 * (p.gamma_S[r] + p.rate(r, from, w.twists, w.v_E));
+      mean = 0.5 * (p.gamma_S[r] + p.rate(r, from, w.twists_E, w.v_E));
       const double one = (p.Lambda[r] + explicit_part) * mean;
       if (i < 3) work[i] = one;
       sum += one;
       belt -= p.Lambda[r] * p.drift[r];
     }
-    if (from.contact >= 0 || from.gap) {
-      laws.contacts += work[0];
-      laws.friction += sum - work[0] - belt;  // Lambda_T . slip: what is lost
-      e.prescribed += belt;                   // and what the drive of the surface gives
-      continue;
-    }
-    switch (m.slots[from.slot].kind) {
-      case BlockKind::support: laws.friction += sum; break;
-      case BlockKind::motor: e.motors += sum; break;
-      case BlockKind::coordinate:
-        if (m.coordinates[m.slots[from.slot].index].dof.prescribed) e.prescribed += sum;
-        break;  // impedances: joint_work
-      case BlockKind::cut_translation:
-      case BlockKind::cut_rotation:
+    switch (account_of(m, from)) {
+      case Account::none: break;  // impedances: joint_work
+      case Account::contact:
+        laws.contacts += work[0];
+        laws.friction += sum - work[0] - belt;  // Lambda_T . slip: what is lost
+        e.prescribed += belt;                   // and what the drive of the surface gives
+        break;
+      case Account::friction: laws.friction += sum; break;
+      case Account::dry:
+      case Account::limit: laws.joints += sum; break;
+      case Account::joint: e.joints += sum; break;
+      case Account::cut:
         e.joints += sum;
         report.cut_work += sum;
         break;
-      case BlockKind::edge:
-      case BlockKind::scale:
-      case BlockKind::spring:
-      case BlockKind::drag:
-        element_work(m, m.slots[from.slot], o.dt, p.Lambda[k.row], sum, mean, w.elements, e);
+      case Account::one_way: (p.Lambda[k.row] < 0 ? e.friction : e.contacts) += sum; break;
+      case Account::drive: e.prescribed += sum; break;
+      case Account::motor: e.motors += sum; break;
+      case Account::spring:
+        e.dampers += damper_work(m, m.slots[from.slot], o.dt, mean, w.elements);
         break;
-      default: laws.joints += sum;
+      case Account::damper: e.dampers += sum; break;
+      case Account::cable: {
+        const int cable = m.slots[from.slot].index;
+        e.dampers += damper_work(m.cables[cable], p.cables[cable], o.dt, p.Lambda[k.row],
+                                 p.gamma_S[k.row], mean);
+        break;
+      }
     }
   }
   enter(laws, gaining_impact(), e);
@@ -59,11 +65,11 @@ void Stepper::block_work(StepReport& report) {
 
 // Rate of a cut coordinate at the end velocity, rows at the mid-point.
 double Stepper::cut_rate(int c) const {
-  const CoordinateRow r = coordinate_row(m, w.work, CoordinateIndex(c));
+  const CoordinateRow r = coordinate_row(m, out.work, CoordinateIndex(c));
   const auto part = [&](int body) {
     if (body < 0) return 0.0;
     const Vec3 f = r.wrench.head<3>();
-    return join(f, r.wrench.tail<3>() - w.work.X[body].r.cross(f)).dot(w.twists[body]);
+    return join(f, r.wrench.tail<3>() - out.work.X[body].r.cross(f)).dot(w.twists_E[body]);
   };
   return part(r.child) - part(r.parent);
 }
@@ -79,7 +85,7 @@ void Stepper::joint_work(EnergyTerms& e) {
       rate_E = cut_rate(c);
     }
     const double mean = 0.5 * (rate_S + rate_E);
-    w.motor_force[c] = 0;
+    out.motor_force[c] = 0;
     if (k.dof.prescribed) continue;
     e.dampers -= o.dt * k.dof.damping * mean * mean;
     const Impedance& z = w.motor[c].linear;
@@ -88,7 +94,7 @@ void Stepper::joint_work(EnergyTerms& e) {
     if (w.terms[c].within) e.motors += limited_impulse(c) * mean;
     const bool limited = w.terms[c].limited.gain > 0;
     const double impulse = linear + (limited ? s.Lambda[m.slots[m.motor_slot[c]].row] : 0);
-    w.motor_force[c] = impulse / o.dt;
+    out.motor_force[c] = impulse / o.dt;
     const MotorCommand& command = w.commands[c];
     if (command.memory >= 0) s.memory[command.memory] = lagged_torque(command, impulse, o.dt);
   }
@@ -98,31 +104,33 @@ void Stepper::joint_work(EnergyTerms& e) {
 void Stepper::drive_work(EnergyTerms& e) {
   if (!m.any_prescribed) return;
   ForestStorage& forest = mech.forest();  // which holds what end_velocity applied
-  if (w.assembly.rows > 0) {
-    forest.mass.gather(forest.wrenches, w.drive);
-    w.impulse += w.drive + forest.impulses;
+  w.applied = w.impulse;
+  if (out.assembly.rows > 0) {
+    forest.mass.gather(forest.wrenches, w.gathered);
+    w.applied += w.gathered + forest.impulses;
   }
-  w.rhs = w.v_E - s.v;
-  forest.mass.multiply(w.rhs, w.drive);
-  w.drive -= w.impulse;
+  w.increment = w.v_E - s.v;
+  forest.mass.multiply(w.increment, out.drive);
+  out.drive -= w.applied;
   for (int i = 0; i < m.nv; ++i) {
-    w.drive[i] = m.prescribed[i] ? w.drive[i] / o.dt : 0;
-    e.prescribed += o.dt * w.drive[i] * 0.5 * (s.v[i] + w.v_E[i]);
+    out.drive[i] = m.prescribed[i] ? out.drive[i] / o.dt : 0;
+    e.prescribed += o.dt * out.drive[i] * 0.5 * (s.v[i] + w.v_E[i]);
   }
 }
 
 void Stepper::external_work(EnergyTerms& e) {
   if (!act.user && act.pushes.empty()) return;
-  w.rhs = 0.5 * (w.v_S + w.v_E);
-  e.external += o.dt * w.tau_user.dot(w.rhs);
-  mech.publish(w.rhs);
-  for (int i = 0; i < m.body_count(); ++i) e.external += o.dt * w.work.external[i].dot(w.work.V[i]);
+  w.v_mean = 0.5 * (w.v_S + w.v_E);
+  e.external += o.dt * w.tau_user.dot(w.v_mean);
+  mech.publish(w.v_mean);
+  for (int i = 0; i < m.body_count(); ++i)
+    e.external += o.dt * out.work.external[i].dot(out.work.V[i]);
 }
 
 void Stepper::mechanical_energy(EnergyTerms& e) {
   e.kinetic = mech.kinetic_energy(s.v);
-  e.potential = potential_energy(m, act, s, w.work);
-  spring_lengths(m, w.work, w.elements.length_end);
+  e.potential = potential_energy(m, act, s, out.work);
+  spring_lengths(m, out.work, w.elements.length_end);
 }
 
 const Contact* find_contact(const std::vector<Contact>& sorted, const ContactKey& key) {
@@ -145,13 +153,22 @@ void Stepper::let_go() {
   });
 }
 
+// After an impact, with cuts, or before one; returns what it loses.
+double Stepper::settle_joints() {
+  const double before = mech.kinetic_energy(s.v);
+  still_joints(m, s.q, s.v, s.turns, out.work, mech, w.finder, w.settled_twists, w.projection);
+  return mech.kinetic_energy(s.v) - before;
+}
+
 void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   EnergyTerms& e = report.energy;
   block_work(report);
   if (m.has_compliant) compliant_work(e);
   joint_work(e);
+  if (!m.rods.empty()) rod_work(e);
   drive_work(e);
   external_work(e);
+  fluid_work(e);
   if (report.struck) {
     attenuate_velocity(e);
     record_impact(e);
@@ -163,27 +180,43 @@ void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   place_prescribed(s.q, t.E);
   for (const Prescribed& p : act.prescribed) w.projection.target[p.coordinate] = value(p.r, t.E);
   mech.place(s.q, s.v);
-  update_turns(m, w.work, s.q, w.values_start, s.turns);
+  update_turns(m, out.work, s.q, w.values_start, s.turns);
+  if (report.struck && !m.cuts.empty() && o.projection == Projection::mass) {
+    const double lost = settle_joints();
+    e.joints += lost;
+    report.cut_work += lost;
+  }
   mechanical_energy(e);
   const double before = e.total();
+  w.books.q = s.q;
   report.projection =
-      project(m, o.projection, s.q, s.v, s.turns, w.work, mech, w.finder, w.projection);
+      project(m, o.projection, s.q, s.v, s.turns, out.work, mech, w.finder, w.projection);
   let_go();
   if (report.projection.iterations > 0) {
     mechanical_energy(e);
     e.correction = e.total() - before;
+    // What contacts do at the level of velocities and of positions is one work, and may not gain. A
+    // contact that goes on loses by its approach in the step, Lambda gamma_S/2, just what lifting
+    // it back gives: only what is beyond that is the correction's own.
+    const double laws = e.contacts + e.friction + e.joints - report.cut_work;
+    const double undone = std::clamp(e.correction, 0.0, std::max(0.0, -std::max(e.contacts, laws)));
+    e.contacts += undone;
+    e.correction -= undone;
   }
   if (m.has_compliant) e.potential += stored_energy();
   report.sinking = w.compliant.sinking;
-  e.muscles = muscle_work(m, act, t.S, t.E, w.elements);
-  w.elements.length = w.elements.length_end;
-  e.integrator = e.total() - w.energy.value - e.work_without_integrator();
+  e.muscles += muscle_work(m, act, t.S, t.E, w.elements);
+  e.integrator = e.total() - out.end.value - e.work_without_integrator();
+  settle_books(report);
+  s.increment = s.v - w.v_S;
   if (o.poses) mech.publish(s.v);
-  w.energy.value = e.total();
-  w.energy.t = s.t;
-  w.energy.q = s.q;
-  w.energy.v = s.v;
-  w.energy.turns = s.turns;
+  out.end.value = e.total();
+  out.end.kinetic = e.kinetic;
+  out.end.lengths = w.elements.length_end;
+  out.end.t = s.t;
+  out.end.q = s.q;
+  out.end.v = s.v;
+  out.end.turns = s.turns;
   ++s.step;
 }
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/contact/rows.h"
+#include "saltus/contact/rows/contact.h"
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/solvers/stick.h"
@@ -77,24 +78,9 @@ struct Corrector {
     return one_sided ? nullptr : held({-1, slot, 0});
   }
 
-  // Gap of a cut's or a prescribed cut coordinate's rows; false for other slots.
-  bool bilateral_gap(VecIn q, const BlockSlot& s, VecRef gap) const {
-    if (s.kind == BlockKind::cut_translation) {
-      cut_translation_gap(model, w, model.cuts[s.index], gap);
-    } else if (s.kind == BlockKind::cut_rotation) {
-      cut_rotation_gap(model, w, model.cuts[s.index], gap);
-    } else if (s.kind == BlockKind::coordinate && model.coordinates[s.index].dof.prescribed) {
-      gap[0] = coordinate_value(model, w, q, turns, CoordinateIndex(s.index)) - p.target[s.index];
-    } else {
-      return false;
-    }
-    return true;
-  }
-  double length_of(const BlockSlot& s) const {
-    if (s.kind == BlockKind::cut_rotation) return model.length_scale;
-    if (s.kind == BlockKind::coordinate && model.coordinates[s.index].rotational)
-      return model.length_scale;
-    return 1;
+  // Rotations weigh by the model's length.
+  [[nodiscard]] double length_of(const BlockSlot& s) const {
+    return is_angular(model, s) ? model.length_scale : 1;
   }
 
   Violation measure(VecIn q) {
@@ -106,13 +92,15 @@ struct Corrector {
       p.assembly.contacts.clear();
     for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) {
       const BlockSlot& s = model.slots[k];
-      if (bilateral_gap(q, s, gap.head(s.rows))) {
+      const Level level = level_of(model, s);
+      if (level == Level::joint) {
+        slot_gaps(model, w, q, turns, p.target, s, gap.head(s.rows));
         worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
       } else if (joints_only) {
         continue;
-      } else if (s.kind == BlockKind::joint_limit) {
+      } else if (level == Level::limit) {
         worst.contact = std::max(worst.contact, -slot_gap(model, w, q, turns, s));
-      } else if (s.kind == BlockKind::gap_contact) {
+      } else if (level == Level::contact) {
         const double g = slot_gap(model, w, q, turns, s);
         if (-g > worst.penetration) {
           worst.penetration = -g;
@@ -155,40 +143,11 @@ struct Corrector {
     }
   }
 
-  void add_bilateral(int k, const BlockSlot& s, const Vec6& gap) {
-    BlockSource from;
-    from.slot = k;
-    Columns6 wrench = Columns6::Zero();
-    if (s.kind == BlockKind::coordinate) {
-      const CoordinateRow r = coordinate_row(model, w, CoordinateIndex(s.index));
-      from.a = r.parent;
-      from.b = r.child;
-      wrench.col(0) = r.wrench;
-    } else {
-      const Cut& cut = model.cuts[s.index];
-      from.a = cut.parent;
-      from.b = cut.child;
-      if (s.kind == BlockKind::cut_translation)
-        cut_translation_wrenches(model, w, cut, wrench);
-      else
-        cut_rotation_wrenches(model, w, cut, wrench);
-    }
-    const int row = p.assembly.open(Bilateral{s.rows}, from);
-    for (int i = 0; i < s.rows; ++i) set_pair_row(w, from, wrench.col(i), row + i, p.assembly);
-    p.assembly.b.segment(row, s.rows) = gap.head(s.rows);
-  }
-
-  void add_limit(int k, const BlockSlot& s, double gap) {
-    const CoordinateRow r = coordinate_row(model, w, CoordinateIndex(s.index));
-    BlockSource from;
-    from.slot = k;
-    from.a = r.parent;
-    from.b = r.child;
-    from.velocity = r.velocity;
-    from.sign = s.feature == 1 ? -1 : 1;
-    const int row = p.assembly.open(Unilateral{}, from);
-    if (r.velocity < 0) set_pair_row(w, from, from.sign * r.wrench, row, p.assembly);
-    p.assembly.b[row] = gap;
+  // Rows of a slot; displacements along them are weighed alike.
+  void add_slot(int k, const Law& law, VecIn gap) {
+    const int row = open_rows(model, w, k, law, 0, p.assembly);
+    p.assembly.blocks.back().length = 1;
+    p.assembly.b.segment(row, gap.size()) = gap;
   }
 
   void assemble_gaps(VecIn q) {
@@ -196,19 +155,18 @@ struct Corrector {
     Vec6 gap;
     for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) {
       const BlockSlot& s = model.slots[k];
-      if (bilateral_gap(q, s, gap.head(s.rows))) {
-        add_bilateral(k, s, gap);
-      } else if (joints_only) {
+      const Level level = level_of(model, s);
+      if (level == Level::joint) {
+        slot_gaps(model, w, q, turns, p.target, s, gap.head(s.rows));
+        add_slot(k, Bilateral{s.rows}, gap.head(s.rows));
+      } else if (joints_only || level == Level::none) {
         continue;
-      } else if (s.kind == BlockKind::joint_limit) {
-        if (const double g = slot_gap(model, w, q, turns, s); g < 0 || one_sided)
-          add_limit(k, s, g);
-      } else if (s.kind == BlockKind::gap_contact) {
-        const double g = slot_gap(model, w, q, turns, s);
-        const HeldContact* h = held_slot(k);
-        if (g >= 0 && !h) continue;
-        const Law law = h ? Law(Bilateral{h->sticking ? 2 : 1}) : Law(Unilateral{});
-        p.assembly.b[open_gap_contact(model, k, law, p.assembly)] = g;
+      } else {
+        gap[0] = slot_gap(model, w, q, turns, s);
+        const HeldContact* h = level == Level::contact ? held_slot(k) : nullptr;
+        const bool closed = gap[0] < 0 || h || (level == Level::limit && one_sided);
+        if (!closed) continue;
+        add_slot(k, h ? Law(Bilateral{h->sticking ? 2 : 1}) : Law(Unilateral{}), gap.head(1));
       }
     }
     for (int k = 0; k < static_cast<int>(p.assembly.contacts.size()); ++k) add_contact(k);
@@ -375,6 +333,34 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
   report.joint_gap = now.joint;
   report.deepest = now.deepest;
   return report;
+}
+
+void still_joints(const Model& model, VecIn q, VecRef v, const std::vector<std::int32_t>& turns,
+                  Workspace& work, Mechanics& mech, ContactFinder& finder,
+                  std::vector<Vec6>& twists, ProjectionWorkspace& scratch) {
+  Corrector corrector{model, v, turns, work, mech, finder, scratch, true, false};
+  Assembly& rows = scratch.assembly;
+  rows.contacts.clear();
+  corrector.assemble_gaps(q);
+  // Rotors of cut coordinates are no part of the forest: a row each, Lambda = -a (change of rate).
+  const std::size_t joints = rows.blocks.size();
+  for (int k = 0; k < static_cast<int>(model.slots.size()); ++k)
+    if (const ModeForm form = mode_form(model, model.slots[k]); form.compliance > 0)
+      rows.b[open_rows(model, work, k, Bilateral{1}, form.compliance, rows)] = 0;
+  int culprit = -1;
+  if (!mech.factor(scratch.zero, culprit)) return;
+  mech.twists(v, twists);  // of the forest that was factored here
+  for (std::size_t i = 0; i < joints; ++i) {
+    const Block& k = rows.blocks[i];
+    const BlockSource& from = rows.source[i];
+    const bool drive = account_of(model, from) == Account::drive;  // it keeps its rate
+    for (int r = k.row; r < k.row + k.rows; ++r)
+      rows.b[r] = drive ? 0 : rows.rate(r, from, twists, v);
+  }
+  mech.open_rows(rows);
+  corrector.solve_islands();
+  mech.respond(rows, scratch.displacement);
+  v += scratch.displacement;
 }
 
 ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,

@@ -53,6 +53,13 @@ ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
                          const std::vector<std::int32_t>& turns, Workspace& work, Mechanics& mech,
                          ContactFinder& finder, ProjectionWorkspace& scratch);
 
+// The velocity nearest to v, in the metric of the mass matrix at q (the last place()), at which the
+// joints of the cuts keep still: it can only lose kinetic energy. An impact leaves them a rate of
+// O(dt dv), on which they would work in the next step. `twists` is scratch, of the bodies.
+void still_joints(const Model& model, VecIn q, VecRef v, const std::vector<std::int32_t>& turns,
+                  Workspace& work, Mechanics& mech, ContactFinder& finder,
+                  std::vector<Vec6>& twists, ProjectionWorkspace& scratch);
+
 // Closes the joints of the cuts alone, by the same smallest displacement; contacts and limits are
 // left as they are.
 ProjectionReport close_joints(const Model& model, VecRef q, VecIn v,

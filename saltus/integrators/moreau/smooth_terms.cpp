@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
@@ -11,45 +12,44 @@
 namespace saltus {
 
 void Stepper::place_prescribed(VecRef q, double at) const {
-  for (const Prescribed& p : act.prescribed)
-    if (const int i = m.coordinates[p.coordinate].q_index; i >= 0) q[i] = value(p.r, at);
+  saltus::place_prescribed(m, act, at, q);
 }
 
-// Rates of the cut joints and of prescribed cut coordinates at q_S.
+// Rates of the cut joints, of runners and of prescribed cut coordinates at q_S.
 void Stepper::start_rates() {
   for (const BlockSlot& slot : m.slots) {
-    auto rate = w.assembly.rate_start.segment(slot.row, slot.rows);
-    if (slot.kind == BlockKind::cut_translation)
-      cut_translation_rate(m, w.work, m.cuts[slot.index], rate);
-    else if (slot.kind == BlockKind::cut_rotation)
-      cut_rotation_rate(m, w.work, m.cuts[slot.index], rate);
-    else
-      break;  // cuts come first
+    const int runner = runner_of(slot);
+    start_rate(m, out.work, slot, runner >= 0 ? steering_angle(act, runner, t.S) : 0,
+               out.assembly.rate_start.segment(slot.row, slot.rows));
   }
-  runner_rates(m, act, t.S, w.work, w.assembly.rate_start);
   for (const Prescribed& p : act.prescribed)
-    w.terms[p.coordinate].rate_start = coordinate_rate(m, w.work, s.v, p.coordinate);
+    w.terms[p.coordinate].rate_start = coordinate_rate(m, out.work, s.v, p.coordinate);
 }
 
 // q_M leaves a loop open by O(dt^2). Rows that depend on each other only where the loop is
 // closed (Bricard's) would then pass for independent and lock the mechanism.
 void Stepper::close_loops() {
   for (const Prescribed& p : act.prescribed) w.projection.target[p.coordinate] = value(p.r, t.M);
-  (void)close_joints(m, w.q_W, s.v, s.turns, w.work, mech, w.finder, w.projection);
+  (void)close_joints(m, w.q_W, s.v, s.turns, out.work, mech, w.finder, w.projection);
 }
 
 void Stepper::start() {  // q_M = q_S (+) dt/2 v_S
   w.v_S = s.v;
-  const bool known = w.energy.is_of(s);
-  if (!known || !m.cuts.empty() || !m.runners.empty()) {
+  w.q_S = s.q;
+  if (!m.rods.empty()) rod_blocks();
+  const bool known = out.end.is_of(s);
+  if (!known || !m.cuts.empty() || !m.runners.empty() || !m.wheels.empty()) {
     mech.place(s.q, s.v);
     for (int c = 0; c < coordinate_count(); ++c)
-      w.values_start[c] = coordinate_value(m, w.work, s.q, s.turns, CoordinateIndex(c));
-    if (!known)
-      w.energy.value =
-          mech.kinetic_energy(s.v) + (potential_energy(m, act, s, w.work) + stored_energy());
-    spring_lengths(m, w.work, w.elements.length);
+      w.values_start[c] = coordinate_value(m, out.work, s.q, s.turns, CoordinateIndex(c));
+    if (!known) {
+      out.end.kinetic = mech.kinetic_energy(s.v);
+      out.end.value = out.end.kinetic + (potential_energy(m, act, s, out.work) + stored_energy());
+    }
+    spring_lengths(m, out.work, w.elements.length);
     start_rates();
+  } else {
+    w.elements.length = out.end.lengths;
   }
   w.q_M = s.q;
   advance(m, w.q_M, s.v, 0.5 * o.dt);
@@ -57,6 +57,7 @@ void Stepper::start() {  // q_M = q_S (+) dt/2 v_S
   w.q_W = w.q_M;
   mech.place(w.q_W, s.v);
   if (m.has_loops) close_loops();
+  start_fluids();
 }
 
 void Stepper::read_motors() {
@@ -82,26 +83,27 @@ void Stepper::read_motors() {
     c.memory = next++;
     c.lagged = s.memory[c.memory];
   }
-  if (act.locomotion) control_legs(next);
+  add_controllers(next);
 }
 
-// The controller's torques, held from tick to tick; its memory is behind that of the motors.
-void Stepper::control_legs(int memory) {
-  const Locomotion& l = *act.locomotion;
-  double* own = s.memory.data() + memory;
-  control(m, l, s, own, w.locomotion);
-  for (int i = 0; i < leg_count; ++i)
-    for (std::size_t j = 0; j < l.robot.legs[i].joints.size(); ++j)
-      w.commands[l.robot.legs[i].joints[j]].torque += held_torque(l, own, i, static_cast<int>(j));
+// Their torques, held from tick to tick; their memory is behind that of the motors.
+void Stepper::add_controllers(int memory) {
+  if (w.controllers.size() < act.controllers.size()) w.controllers.resize(act.controllers.size());
+  for (std::size_t i = 0; i < act.controllers.size(); ++i) {
+    const Controller& c = *act.controllers[i];
+    const double* torque = control(m, c, s, s.memory.data() + memory, w.controllers[i]);
+    for (const CoordinateIndex k : c.coordinates()) w.commands[k].torque += *torque++;
+    memory += memory_of(c);
+  }
 }
 
 // An explicit impulse along a cut coordinate, as wrenches on its two bodies.
 void Stepper::add_impulse(int c, double impulse) {
-  const CoordinateRow r = coordinate_row(m, w.work, CoordinateIndex(c));
+  const CoordinateRow r = coordinate_row(m, out.work, CoordinateIndex(c));
   const auto on = [&](int body, double sign) {
     if (body < 0) return;
     const Vec3 f = sign * impulse * r.wrench.head<3>();
-    w.wrenches[body] += join(f, sign * impulse * r.wrench.tail<3>() - w.work.X[body].r.cross(f));
+    w.wrenches[body] += join(f, sign * impulse * r.wrench.tail<3>() - out.work.X[body].r.cross(f));
   };
   on(r.child, 1);
   on(r.parent, -1);
@@ -118,11 +120,11 @@ void Stepper::joint_terms() {
   for (int c = 0; c < coordinate_count(); ++c) {
     CoordinateTerms& k = w.terms[c];
     const Coordinate& coordinate = m.coordinates[c];
-    k.value = coordinate_value(m, w.work, w.q_M, s.turns, CoordinateIndex(c));
+    k.value = coordinate_value(m, out.work, w.q_M, s.turns, CoordinateIndex(c));
     if (coordinate.cut.valid() && coordinate.rotational)  // turns count at the start of the step
       k.value -=
           2 * std::numbers::pi * std::round((k.value - w.values_start[c]) / (2 * std::numbers::pi));
-    k.rate = coordinate_rate(m, w.work, s.v, CoordinateIndex(c));
+    k.rate = coordinate_rate(m, out.work, s.v, CoordinateIndex(c));
     w.passive[c] = passive_impedance(coordinate, k.value, k.rate, o.dt);
     MotorCommand& command = w.commands[c];
     if (command.motor >= 0) command.range = torque_range(act.motors[command.motor], k.rate);
@@ -160,108 +162,131 @@ void Stepper::load_gains() {
     w.extra[v] += k.limited.gain;
     w.start_impulse[v] += k.limited.start;
   }
+  if (!m.rods.empty()) rod_terms();
 }
 
 void Stepper::element_terms() {
   for (int i = 0; i < static_cast<int>(m.runners.size()); ++i)
-    w.assembly.steering[i] = steering_angle(act, i, t.M);
-  element_impulses(m, act, t.S, t.E, w.work, w.elements, w.wrenches);
+    out.assembly.steering[i] = steering_angle(act, i, t.M);
+  for (const CableDrive& d : act.cables) {
+    CableRow& row = out.assembly.cables[d.cable];
+    if (d.length) row.natural = mean(*d.length, t.S, t.E);
+    row.pull = mean(d.pull, t.S, t.E);
+  }
+  element_impulses(m, act, t.S, t.E, out.work, w.elements, w.wrenches);
   w.cut_impulses = true;
 }
 
 // Explicit impulses of cut coordinates, springs and drags, in the velocities; needs the forest.
 void Stepper::cut_impulses() {
   if (!w.cut_impulses) return;
-  mech.forest().mass.gather(w.wrenches, w.rhs);
-  w.start_impulse += w.rhs;
+  mech.forest().mass.gather(w.wrenches, w.gathered);
+  w.start_impulse += w.gathered;
 }
 
 void Stepper::user_forces() {
   w.tau_user.setZero();
-  for (Vec6& f : w.work.external) f.setZero();
+  for (Vec6& f : out.work.external) f.setZero();
   if (!act.user && act.pushes.empty()) return;
   mech.publish(s.v);
-  if (!act.pushes.empty()) add_pushes(act.pushes, t.S, t.E, w.work, w.work.external);
-  if (act.user) act.user(m, w.work, t.M, w.q_M, s.v, w.tau_user, w.work.external);
+  if (!act.pushes.empty()) add_pushes(act.pushes, t.S, t.E, out.work, out.work.external);
+  if (act.user) act.user(m, out.work, t.M, w.q_M, s.v, w.tau_user, out.work.external);
 }
 
 // v_free for the bias at the mean velocity v_mean: M' (v_free - v_S) = impulses.
 void Stepper::free_velocity(VecIn v_mean) {
-  mech.bias(v_mean, w.work.tau_bias);
-  w.impulse = w.start_impulse + o.dt * (w.tau_user - w.work.tau_bias);
+  mech.bias(v_mean, out.work.tau_bias);
+  w.impulse = w.start_impulse + o.dt * (w.tau_user - out.work.tau_bias);
+  add_fluids(v_mean, w.impulse);
   w.rhs = w.impulse;
   if (m.any_prescribed) {
-    w.drive.setZero();  // increments of prescribed rates, for now
-    for (const Prescribed& p : act.prescribed)
-      if (const int i = m.coordinates[p.coordinate].v_index; i >= 0)
-        w.drive[i] = rate(p.r, t.E) - s.v[i];
-    mech.forest().mass.multiply(w.drive, w.v_free);
+    w.rate_jump = s.v;
+    prescribe_rates(m, act, t.E, w.rate_jump);
+    w.rate_jump -= s.v;
+    mech.forest().mass.multiply(w.rate_jump, w.v_free);
     w.rhs -= w.v_free;
   }
   mech.solve(w.rhs, w.v_free);
   w.v_free += s.v;
-  if (m.any_prescribed) w.v_free += w.drive;
-}
-
-// The fixed point has been reached, or the changes no longer shrink: rounding, which on a chain
-// of a thousand links is a thousand times that of one.
-bool Stepper::settled(double tolerance, double& last) const {
-  const double change = (w.v_free - w.v_before).lpNorm<Eigen::Infinity>();
-  const bool done =
-      !(change > tolerance * (1 + w.v_free.lpNorm<Eigen::Infinity>())) || !(change < 0.9 * last);
-  last = change;
-  return done;
+  if (m.any_prescribed) w.v_free += w.rate_jump;
 }
 
 // The blocks that may act, and what the mechanics needs of their rows.
 void Stepper::open_rows() {
-  mech.twists(s.v, w.twists);
-  assemble(m, s, w.terms, o.dt, w.work, w.twists, w.assembly);
-  mech.open_rows(w.assembly);
+  mech.twists(s.v, w.twists_S);
+  assemble(m, s, w.terms, o.dt, out.work, w.twists_S, out.assembly);
+  mech.open_rows(out.assembly);
+}
+
+// The quadratic terms belong to the mean velocity (v_S + v_E)/2, and v_E depends on them: a fixed
+// point that contracts by O(dt |v|). It begins where the last step's increment leads.
+void Stepper::guess_mean() {
+  mech.load_bias();
+  w.mean = s.v;
+  if (m.quadratic_terms) w.mean += 0.5 * s.increment;
+  free_velocity(w.mean);
+  w.mean_rounds = 0;
+  w.contraction = 0;
 }
 
 namespace {
 
-// The fixed point is left where the change that its rate promises next is below this share of the
-// velocities: rounding, or it shows in the energy of a body that tumbles for long.
-constexpr double settled_change = 1e-16;
-constexpr int most_smooth_rounds = 12;
+// The fixed point is left where what its rate promises next is below this share of the velocities.
+// Without rows, and of joints and elastic cables alone, rounding: it shows in the energy of a body
+// that tumbles for long, and in the momentum of one that cables move from within. With contacts the
+// guess is off by O(dt^2) where motion is smooth, which the terms make O(dt^3): it is a jump of the
+// velocities that asks for more.
+constexpr double settled_free = 1e-16, settled_joints = 1e-15, settled_contacts = 1e-6;
+constexpr int most_mean_rounds = 12;
+
+double settled_share(const Assembly& rows) {
+  if (rows.rows == 0) return settled_free;
+  for (std::size_t i = 0; i < rows.blocks.size(); ++i)
+    if (!rows.source[i].elastic && !std::holds_alternative<Bilateral>(rows.blocks[i].law))
+      return settled_contacts;
+  return settled_joints;
+}
 
 }  // namespace
 
-// The implicit mid-point of the smooth terms, mean = (v_S + v_free(mean))/2: a fixed point that
-// contracts by O(dt |v|), with Anderson's acceleration over the last two rounds. It starts from the
-// impulses of the last step: without them the body would fall and its legs stretch about as if they
-// were taken away.
-void Stepper::smooth_velocity() {
-  mech.load_bias();
-  w.mean = s.v;
-  if (w.assembly.rows > 0 && m.quadratic_terms) {
-    mech.respond(w.assembly, w.change);
-    if (w.change.allFinite()) w.mean -= 0.5 * w.change;
-  }
-  const double enough = settled_change * (1 + s.v.lpNorm<Eigen::Infinity>());
-  double last = infinity;
-  for (int i = 0; i < most_smooth_rounds; ++i) {
-    free_velocity(w.mean);
-    if (!m.quadratic_terms) return;
-    w.image = 0.5 * (s.v + w.v_free);
-    w.missing = w.image - w.mean;
-    const double change = w.missing.lpNorm<Eigen::Infinity>();
-    // Of a contraction by the rate change/last, change^2/last is what comes next. Changes that no
-    // longer shrink are rounding, which on a chain of a thousand links is a thousand times that of
-    // one.
-    const bool next_is_small = i > 0 && !(change * change > enough * last);
-    if (change == 0 || next_is_small || !(change < 0.9 * last)) return;
-    w.mean = w.image;
-    if (i > 0) {
-      w.change = w.missing - w.missing_before;
-      w.mean -= (w.missing.dot(w.change) / w.change.squaredNorm()) * (w.image - w.image_before);
+// Whether v_E is that of its own mean velocity. If not, v_free is that of a better one, with
+// Anderson's acceleration over the last two rounds.
+bool Stepper::mean_found(StepReport& report) {
+  if (!m.quadratic_terms) return true;
+  w.image = 0.5 * (s.v + w.v_E);
+  w.missing = w.image - w.mean;
+  const double change = w.missing.lpNorm<Eigen::Infinity>();
+  const double enough = settled_share(out.assembly) * (1 + s.v.lpNorm<Eigen::Infinity>());
+  if (change == 0) return true;
+  if (w.mean_rounds > 0) {
+    if (!(w.contraction * change > enough)) return true;
+    // Changes that no longer shrink are rounding, which on a chain of a thousand links is a
+    // thousand times that of one, or a step too long for its speeds.
+    if (!(change < 0.9 * w.mean_change) || w.mean_rounds == most_mean_rounds) {
+      report.mean_missed = w.contraction * change;
+      return true;
     }
-    last = change;
-    w.image_before.swap(w.image);
-    w.missing_before.swap(w.missing);
   }
+  w.change = w.image - w.mean;
+  if (w.mean_rounds > 0) {
+    w.missing_change = w.missing - w.missing_before;
+    w.change -= (w.missing.dot(w.missing_change) / w.missing_change.squaredNorm()) *
+                (w.image - w.image_before);
+  }
+  w.mean += w.change;
+  w.v_before = w.v_free;
+  free_velocity(w.mean);
+  w.contraction =
+      (w.v_free - w.v_before).lpNorm<Eigen::Infinity>() / (2 * w.change.lpNorm<Eigen::Infinity>());
+  ++w.mean_rounds;
+  if (!(w.contraction * change > enough)) {  // v_E is good as it is
+    w.v_free = w.v_before;
+    return true;
+  }
+  w.mean_change = change;
+  w.image_before.swap(w.image);
+  w.missing_before.swap(w.missing);
+  return false;
 }
 
 }  // namespace saltus

@@ -19,7 +19,8 @@ struct Stepper {
   const Model& m;
   const Actuation& act;
   State& s;
-  StepWorkspace& w;
+  StepResult& out;
+  StepScratch& w;
   const MoreauMidpoint& o;
   Instants t;
   Mechanics mech;
@@ -32,7 +33,7 @@ struct Stepper {
   void close_loops();
   void start();
   void read_motors();
-  void control_legs(int memory);
+  void add_controllers(int memory);
   void add_impulse(int c, double impulse);
   void joint_terms();
   void element_terms();
@@ -40,9 +41,15 @@ struct Stepper {
   void cut_impulses();
   void user_forces();
   void free_velocity(VecIn v_mean);
-  [[nodiscard]] bool settled(double tolerance, double& last) const;
   void open_rows();
-  void smooth_velocity();
+  void guess_mean();
+  [[nodiscard]] bool mean_found(StepReport& report);
+
+  // rod_terms.cpp
+  void rod_blocks();
+  void rod_terms();
+  void rod_work(EnergyTerms& e);
+  [[nodiscard]] int first_squeezed() const;
 
   // compliant_stage.cpp
   [[nodiscard]] double stored_energy();
@@ -50,11 +57,18 @@ struct Stepper {
   void keep_compliant();
   void compliant_work(EnergyTerms& e) const;
 
+  // fluid_stage.cpp
+  void start_fluids();
+  [[nodiscard]] bool factor_mass(int& culprit);
+  void add_fluids(VecIn v_mean, Vec& impulse);
+  void fluid_work(EnergyTerms& e);
+
   // contact_stage.cpp
   void form_islands();
   [[nodiscard]] int cut_rows(const Island& island) const;
   void consistent_joints(const Island& island, IslandProblem& problem);
-  void smooth_velocity_of_joints();
+  void consistent_joints();
+  void renew_islands();
   void solve_islands(StepReport& report);
   void retry_dense(int i);
   void keep_failing(int i);
@@ -74,6 +88,20 @@ struct Stepper {
   void attenuate_velocity(EnergyTerms& e);
   void record_impact(EnergyTerms& e);
 
+  // books.cpp
+  void kinetic_of_parts(VecIn v, std::vector<double>& T);
+  void find_held(const StepReport& report);
+  void motion_of_parts(VecIn v, std::vector<PartMotion>& parts);
+  void add_rigid(int part, const PartMotion& at, const Vec3& linear, const Vec3& angular,
+                 VecRef v) const;
+  void restore_momentum();
+  void split_velocity();
+  void share_defect(double e);
+  [[nodiscard]] double keeps(double T) const;
+  void pay(double e, double T, const StepReport& report);
+  [[nodiscard]] bool touches(const StepReport& report) const;
+  void settle_books(StepReport& report);
+
   // end_of_step.cpp
   void block_work(StepReport& report);
   [[nodiscard]] double cut_rate(int c) const;
@@ -82,6 +110,7 @@ struct Stepper {
   void external_work(EnergyTerms& e);
   void mechanical_energy(EnergyTerms& e);
   void let_go();
+  [[nodiscard]] double settle_joints();
   void finish(StepReport& report);
 };
 

@@ -70,6 +70,14 @@ export interface Runner {
   steering: number | null; // [rad] about the normal; null: it varies
 }
 
+/** A slender body whose shape is a field: its stations from base to tip. */
+export interface Rod {
+  name: string;
+  bodies: number[];
+  at: number[]; // arc length of each at rest [m]
+  radii: number[]; // [m]; 0: not given
+}
+
 export interface Header {
   title: string;
   description?: string;
@@ -86,6 +94,7 @@ export interface Header {
   sensors?: { name: string; type: string; joints?: string[]; values: string[] }[];
   springs?: Spring[]; // files of older versions have none
   runners?: Runner[];
+  rods?: Rod[];
 }
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

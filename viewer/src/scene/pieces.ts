@@ -30,9 +30,10 @@ export function hiddenShapes(header: Header): Shape[] {
 function standIns(header: Header, dressed: Set<number>, size: number, radius: number): Shape[] {
   const pose: Pose = [0, 0, 0, 1, 0, 0, 0];
   const sides = [size, 0.6 * size, 0.36 * size];
+  const rods = new Set((header.rods ?? []).flatMap((rod) => rod.bodies)); // drawn as tubes
   const sprung = new Set((header.springs ?? []).flatMap((spring) => [spring.a, spring.b]));
   return header.bodies.flatMap((body, i): Shape[] => {
-    if (dressed.has(i) || body.mass === 0) return [];
+    if (dressed.has(i) || rods.has(i) || body.mass === 0) return [];
     if (sprung.has(i)) return [{ name: body.name, body: i, type: "sphere", pose, radius }];
     const half_size: [number, number, number] = [sides[i % 3]!, sides[(i + 1) % 3]!, sides[(i + 2) % 3]!];
     return [{ name: body.name, body: i, type: "box", pose, half_size }];

@@ -9,6 +9,7 @@ import { Bodies } from "./bodies";
 import type { Bounds } from "./bounds";
 import { Cameras } from "./cameras";
 import { Elements } from "./elements";
+import { Rods } from "./rods";
 import { Quality } from "./quality";
 import { palette, RUN_COLOURS, TRAIL_COLOURS } from "./palette";
 import { Surroundings } from "./surroundings";
@@ -18,6 +19,7 @@ interface Layer {
   run: Run;
   bodies: Bodies;
   elements: Elements;
+  rods: Rods;
   arrows: Arrows;
   trails: Trails;
   frame: Frame | undefined; // drawn last
@@ -144,12 +146,13 @@ export class View {
       run,
       bodies: new Bodies(run.info.header, colour, opacity, this.bounds.size),
       elements: new Elements(run.info.header, colour, opacity, this.bounds.size),
+      rods: new Rods(run.info.header, colour, opacity, this.bounds.size),
       arrows: new Arrows(0.006 * this.bounds.size, count === 1 ? 1 : 1 - 0.4 * index),
       trails: new Trails(run, TRAIL_COLOURS[index]!, 0.9, () => this.invalidate()),
       frame: undefined,
     };
     layer.bodies.object.visible = false;
-    this.scene.add(layer.bodies.object, layer.elements.object, layer.arrows.object, layer.trails.object);
+    this.scene.add(layer.bodies.object, layer.elements.object, layer.rods.object, layer.arrows.object, layer.trails.object);
     return layer;
   }
 
@@ -165,6 +168,7 @@ export class View {
     layer.bodies.object.visible = true;
     layer.bodies.update(frame.pose);
     layer.elements.update(frame.pose);
+    layer.rods.update(frame.pose);
     layer.arrows.update(forcesOf(layer.run, frame, state), this.metresPerNewton);
     if (leads && state.follow) this.cameras.follow(this.followed(layer.run, frame));
   }

@@ -1,0 +1,16 @@
+// Pictures of what actuators can do: accelerations that can be reached, and fields over a posture.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "saltus/studies/capability_study.h"
+
+namespace saltus::cli {
+
+// Outlines in the planes x-y, x-z and y-z: dashed what the torques alone allow, filled within the
+// laws of the forces.
+[[nodiscard]] std::string outline_picture(const CapabilityReport& report, const std::string& title);
+// Two maps: directional and held; what is infeasible stays empty.
+[[nodiscard]] std::string field_picture(const CapabilityField& field, const std::string& title);
+
+}  // namespace saltus::cli

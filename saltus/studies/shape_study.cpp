@@ -1,0 +1,264 @@
+#include "saltus/studies/shape_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/scene/document.h"
+
+namespace saltus {
+
+namespace {
+
+struct SystemReader {
+  const Scene& scene;
+  System system;
+  ShapeSystem out{};
+
+  [[nodiscard]] InputError error(const std::string& path, const std::string& message) const {
+    return scene.document->error(path, message);
+  }
+
+  void read_medium() {
+    std::vector<ConstraintRow> edges;
+    try {
+      edges = axle_rows(out.model, out.space);
+    } catch (const InputError& e) { throw error("wheels", e.what()); }
+    for (const Steering& s : system.actuation.steering)
+      throw error("runners", fmt::format("runner '{}' is steered by a signal: give it a body on a "
+                                         "joint, so that its angle is a shape",
+                                         out.model.runners[s.runner].name));
+    const std::vector<Mat6> drag = resistances(out.model);
+    const bool dragged =
+        std::any_of(drag.begin(), drag.end(), [](const Mat6& k) { return !k.isZero(0); });
+    const int kind = scene.net.connection;
+    if (kind == 3 && edges.empty())
+      throw error("shape.connection",
+                  "kinematic needs runners with an edge or wheels, there are none");
+    if (kind == 2 && !dragged)
+      throw error("shape.connection", "stokes needs fluids with resistance");
+    if (kind == 3 || (kind == 0 && !edges.empty()))
+      out.medium = by_rows(edges);
+    else if (kind == 2 || (kind == 0 && dragged))
+      out.medium = by_drag(out.model, drag);
+    else
+      out.medium = by_inertia(out.model);
+    if (out.medium.kind == ConnectionKind::rows) {
+      out.forces.rows = edges;
+      if (dragged) out.forces.resistances = drag;
+    }
+  }
+
+  void read_gait(const GaitScene& g) {
+    NamedPath path{g.name, g.path, {out.start, {}, {}, 0, 0}};
+    std::vector<int>& chosen = path.shape.variable;
+    for (const std::string& pattern : g.joints) {
+      const std::size_t before = chosen.size();
+      for (int i = 0; i < out.space.p(); ++i)
+        if (matches(pattern, out.space.variables[i].name) &&
+            std::find(chosen.begin(), chosen.end(), i) == chosen.end())
+          chosen.push_back(i);
+      if (chosen.size() == before)
+        throw error(g.path + ".joints", fmt::format("no shape variable matches '{}'", pattern));
+    }
+    try {
+      path.shape.r = gait_signals(g, chosen.size());
+      path.shape.end = gait_duration(g) > 0 ? gait_duration(g) : scene.end;
+      check_limits(out.space, path.shape);
+    } catch (const InputError& e) {
+      throw error(e.path().empty() ? g.path : e.path(), e.path().empty() ? e.what() : e.message());
+    }
+    out.gaits.push_back(path);
+  }
+
+  // What the joints are told in a run, where no gait says it.
+  void read_prescribed() {
+    if (std::any_of(scene.gaits.begin(), scene.gaits.end(), [](const auto& g) { return g.drive; }))
+      return;
+    NamedPath path{"prescribed", "bodies", {out.start, {}, {}, 0, scene.end}};
+    for (const Prescribed& p : system.actuation.prescribed)
+      for (int i = 0; i < out.space.p(); ++i)
+        if (out.space.variables[i].name == out.model.coordinates[p.coordinate].name) {
+          path.shape.variable.push_back(i);
+          path.shape.r.push_back(p.r);
+        }
+    if (!path.shape.r.empty()) out.gaits.push_back(path);
+  }
+
+  void read_plane() {
+    if (scene.net.plane.empty()) return;
+    ShapePlane plane;
+    plane.base = out.start;
+    try {
+      plane.i = out.space.variable(scene.net.plane[0]);
+      plane.j = out.space.variable(scene.net.plane[1]);
+    } catch (const InputError& e) { throw error("shape.plane", e.what()); }
+    if (plane.i == plane.j) throw error("shape.plane", "expected two different variables");
+    for (int d = 0; d < 2; ++d) {
+      if (!scene.net.lower.empty()) plane.lower[d] = scene.net.lower[d];
+      if (!scene.net.upper.empty()) plane.upper[d] = scene.net.upper[d];
+      if (!(plane.lower[d] < plane.upper[d]))
+        throw error("shape.upper", "expected numbers above those of lower");
+      const ShapeVariable& v = out.space.variables[d == 0 ? plane.i : plane.j];
+      if (plane.lower[d] < v.lower || plane.upper[d] > v.upper)
+        throw error("shape.plane",
+                    fmt::format("'{}' is limited to {:.6g} .. {:.6g}", v.name, v.lower, v.upper));
+    }
+    out.plane = plane;
+  }
+
+  ShapeSystem read() {
+    out.model = system.model;
+    try {
+      out.space = shape_space(out.model, scene.net.reference);
+    } catch (const InputError& e) { throw error("shape", e.what()); }
+    out.start = shape_of(out.model, out.space, system.start.q);
+    read_medium();
+    for (const GaitScene& g : scene.gaits) read_gait(g);
+    read_prescribed();
+    read_plane();
+    return out;
+  }
+};
+
+bool in_plane(const ShapePlane& plane, const ShapePath& path) {
+  return std::all_of(path.variable.begin(), path.variable.end(),
+                     [&](int v) { return v == plane.i || v == plane.j; });
+}
+
+// Torques along a gait: largest ones, and the work by Simpson's rule on the samples of the motion.
+struct CostMeter {
+  const ShapeSystem& s;
+  GaitResult::Cost cost{};
+  int samples;
+  double step;
+
+  CostMeter(const ShapeSystem& system, const ShapePath& path, int count)
+      : s(system), samples(count), step((path.end - path.start) / count) {
+    cost.largest = Vec::Zero(s.space.p());
+    cost.largest_lambda = Vec::Zero(static_cast<int>(s.forces.rows.size()));
+  }
+  void add(int k, const ShapePath& path, double t, const Vec& eta, const SE3& g) {
+    const Torques x = torques(s.model, s.space, s.forces, instant(path, t), eta, g);
+    cost.largest = cost.largest.cwiseMax(x.tau.cwiseAbs());
+    cost.largest_lambda = cost.largest_lambda.cwiseMax(x.lambda.cwiseAbs());
+    const double weight = k == 0 || k == samples ? 1 : k % 2 ? 4 : 2;
+    cost.work += weight * step / 3 * x.power;
+  }
+};
+
+// The axles leave something to dynamics all along the path, not at instants only.
+bool stays_under(const ShapeSystem& s, const ShapePath& path) {
+  if (s.medium.kind != ConnectionKind::rows) return false;
+  constexpr int samples = 16;
+  for (int k = 0; k <= samples; ++k) {
+    const Vec r = shape_at(path, path.start + (path.end - path.start) * k / samples);
+    if (classify(s.model, s.space, s.medium.rows, r).kind != ShapeClass::under) return false;
+  }
+  return true;
+}
+
+// Redundant axles that the reduced motion does not keep.
+std::optional<Obstruction> slipping(const ShapeSystem& s, const ShapePath& path,
+                                    const ReducedMotion& motion) {
+  for (const ReducedState& x : motion.at) {
+    const Vec r = shape_at(path, x.t);
+    const Constraints c = constraints(s.space, shape_columns(s.model, s.space, r), s.medium.rows);
+    const Vec rates = c.B * (rate_map(s.space, r) * shape_rate(path, x.t));
+    const Vec slip = c.A * x.eta + rates;
+    if (slip.norm() <= 1e-7 * std::max(rates.norm(), 1e-5)) continue;
+    Obstruction o{x.t, true, slip.norm(), {}};
+    for (int i = 0; i < slip.size(); ++i)
+      if (std::abs(slip[i]) > 0.1 * slip.cwiseAbs().maxCoeff())
+        o.rows.push_back(s.medium.rows[i].name);
+    return o;
+  }
+  return std::nullopt;
+}
+
+GaitResult follow(const ShapeSystem& s, const NamedPath& named) {
+  constexpr int samples = 128;
+  const ShapePath& path = named.shape;
+  GaitResult out;
+  out.name = named.name;
+  out.duration = path.end - path.start;
+  out.closed = (shape_at(path, path.end) - shape_at(path, path.start)).norm() < 1e-9;
+  std::vector<double> times;
+  for (int k = 0; k <= samples; ++k)
+    times.push_back(k == samples ? path.end : path.start + out.duration * k / samples);
+  CostMeter meter(s, path, samples);
+  const bool inertial = s.medium.kind != ConnectionKind::drag;
+  const bool under = stays_under(s, path);
+  if (under) {
+    out.way = "reduced dynamics";
+    const ReducedMotion m = reduced_motion(s.model, s.space, s.forces, path, {}, times);
+    out.obstruction = slipping(s, path, m);
+    out.done = m.done && m.at.size() == times.size() && !out.obstruction;
+    out.t = m.t;
+    for (std::size_t k = 0; out.done && k < m.at.size(); ++k)
+      meter.add(static_cast<int>(k), path, m.at[k].t, m.at[k].eta, m.at[k].g);
+    if (!m.at.empty()) {
+      out.state = m.at.back();
+      out.g = out.state->g;
+      out.turn = out.state->turn;
+    }
+  } else {
+    out.way = "connection";
+    const std::vector<NetMotion> at = net_motion_at(s.model, s.space, s.medium, path, times);
+    const NetMotion& end = at.back();
+    out.done = end.integration.done && !end.obstruction;
+    out.t = end.t;
+    out.g = end.g;
+    out.turn = end.turn;
+    out.obstruction = end.obstruction;
+    out.removable = end.removable;
+    for (int k = 0; inertial && out.done && k <= samples; ++k) {
+      const ShapeInstant now = instant(path, times[k]);
+      const NetTwist x = net_twist(s.model, s.space, s.medium, now.r, now.rdot);
+      Vec eta = x.eta;
+      if (x.ratio < 1e-6) eta = limit_twist(s.model, s.space, s.medium, now.r, now.rdot, now.rddot);
+      meter.add(k, path, times[k], eta, at[k].g);
+    }
+  }
+  if (inertial && out.done) out.cost = meter.cost;
+  if (s.plane && out.closed && out.done && !under && in_plane(*s.plane, path))
+    out.area = area_rule(s.model, s.space, s.medium, *s.plane, path);
+  if (out.area && !out.area->regular) {
+    out.area.reset();
+    out.singular_inside = true;
+  }
+  return out;
+}
+
+}  // namespace
+
+ShapeSystem shape_system(const Scene& scene) {
+  return SystemReader{scene, build_system(scene)}.read();
+}
+
+ShapeReport shape_report(const Scene& scene, const std::vector<double>& at) {
+  ShapeReport r;
+  r.system = shape_system(scene);
+  const ShapeSystem& s = r.system;
+  r.at = s.start;
+  if (!at.empty()) {
+    if (static_cast<int>(at.size()) != s.space.p())
+      throw InputError(fmt::format("--at: expected {} numbers, one a shape variable, got {}",
+                                   s.space.p(), at.size()));
+    r.at = Eigen::Map<const Vec>(at.data(), s.space.p());
+    for (int i = 0; i < s.space.p(); ++i)
+      if (r.at[i] < s.space.variables[i].lower || r.at[i] > s.space.variables[i].upper)
+        throw InputError(fmt::format("--at: '{}' is limited to {:.6g} .. {:.6g}, got {:.6g}",
+                                     s.space.variables[i].name, s.space.variables[i].lower,
+                                     s.space.variables[i].upper, r.at[i]));
+  }
+  const std::vector<ConstraintRow> none;
+  r.kind = classify(s.model, s.space, s.medium.kind == ConnectionKind::rows ? s.medium.rows : none,
+                    r.at);
+  r.form = local_form(s.model, s.space, s.medium, r.at);
+  for (const NamedPath& g : s.gaits) r.gaits.push_back(follow(s, g));
+  return r;
+}
+
+}  // namespace saltus

@@ -1,0 +1,101 @@
+"""Rods through the command line: scenes run, rests are found, bad input is named."""
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SCENES = ROOT / "scenes/elements"
+
+SMALL = """
+saltus: 1
+rods:
+  - name: rod
+    length: 1
+    radius: 0.01
+    material: {E: 1e6, nu: 0.5, rho: 1000}
+time: {step: 0.01, end: 0.1}
+"""
+
+
+def rest(run, scene, *more):
+    done = run("equilibrium", SCENES / scene, "--json", *more)
+    assert done.code == 0, done.out + done.err
+    return json.loads(done.out)
+
+
+# VERIFY.md, to its eight digits; 14 functions and 80 stations leave less than its last.
+@pytest.mark.parametrize("load, drop, back", [(1, .30172077, .05643324), (10, .81060902, .55499560)])
+def test_elastica(run, load, drop, back):
+    found = rest(run, "rod-elastica.yaml", "--set", f"springs[0].stiffness={load}e-9")
+    x, y, _ = found["probes"]["tip"]
+    print(f"    P = {load}: w/L {-y:.9f}, u/L {1 - x:.9f}, {found['iterations']} Newton steps")
+    assert abs(-y - drop) < 2e-8 and abs(1 - x - back) < 2e-8
+    assert found["stable"]
+
+
+def test_tree_of_rods(run):
+    """VERIFY-P4 section 11: weakly stable; ten digits."""
+    found = rest(run, "rod-tree.yaml")
+    print(f"    {found['iterations']} Newton steps, eigenvalue {found['least_eigenvalue']:.4g}")
+    assert abs(found["q"][0] + math.pi / 4) < 1e-7
+    assert math.dist(found["probes"]["arm0"][:2], (.7181943935, -.8321895527)) < 1e-7
+    assert math.dist(found["probes"]["arm1"][:2], (.8422571844, .7058181587)) < 1e-7
+    assert found["stable"]
+
+
+def test_a_rod_lies_down(run):
+    """Clamp moment sqrt(2 h); the reaction in all is R + w (L - l). Linear pieces of 0.2."""
+    found = rest(run, "rod-lowered.yaml")
+    reaction = sum(h["force"] for h in found["held"])
+    print(f"    clamp moment {-found['q'][0]:.6f}, reaction {reaction:.6f}")
+    assert abs(-found["q"][0] - math.sqrt(.2)) < 4e-3
+    assert abs(reaction - (.5458491901 + 4 - 1.6396451952)) < 1e-2
+
+
+@pytest.mark.parametrize("scene", ["rod.yaml", "rod-on-ground.yaml"])
+def test_scenes_run(run, scene):
+    done = run("run", SCENES / scene, "--json", timeout=120)
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
+    assert summary["max_penetration"] < 1e-6
+
+
+def test_the_run_file_tells_of_rods(run, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(SMALL)
+    done = run("run", scene, "-o", tmp_path / "run.h5")
+    assert done.code == 0, done.err
+    with h5py.File(tmp_path / "run.h5") as f:
+        header = json.loads(bytes(f["header"][...]).decode())
+    rod, = header["rods"]
+    assert rod["name"] == "rod" and rod["at"][0] == 0 and rod["at"][-1] == 1
+    assert len(rod["bodies"]) == len(rod["at"]) == len(rod["radii"])
+    assert header["bodies"][rod["bodies"][-1]]["name"] == "rod.tip"
+
+
+@pytest.mark.parametrize("change, message", [
+    (("radius: 0.01", "radius: -0.01"), "rods[0].radius: expected a"),
+    (("radius: 0.01", "radius: .nan"), "rods[0].radius"),
+    (("radius: 0.01", "radius: 0.01\n    rectangle: [0.1, 0.1]"), "one of radius, rectangle and moments"),
+    (("    radius: 0.01\n", ""), "one of radius, rectangle and moments"),
+    (("E: 1e6", "E: 0"), "rods[0].material.E"),
+    (("nu: 0.5", "nu: 0.6"), "rods[0].material.nu: expected -1 < nu <= 0.5, got 0.6"),
+    (("length: 1", "length: 1\n    components: [bending]"), "got 'bending'"),
+    (("length: 1", "length: 1\n    components: [bend_y, bend_y]"), "linearly independent"),
+    (("length: 1", "length: 1\n    functions: 100"), "at most 200 coefficients"),
+    (("length: 1", "length: 1\n    theta: 0.3"), "rods[0].theta"),
+    (("length: 1", "length: 1\n    parent: nobody"), "no body is called 'nobody'"),
+    (("length: 1", "length: 1\n    prescribed: {bend_x.0: 1}"), "rods[0].prescribed"),
+    (("length: 1", "length: 1\n    muscles: {bend_x.0: 1}"), "no coefficient 'bend_x.0'"),
+    (("length: 1", "length: 1\n    points: 1"), "nothing with inertia moves"),
+    (("length: 1", "length: 1\n    stiffness: [1, 1, 1, 1, 1, 1]"), "either material or stiffness"),
+])
+def test_bad_input(run, tmp_path, change, message):
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(SMALL.replace(*change))
+    done = run("run", scene)
+    assert done.code == 2, done.out
+    assert message in done.err, done.err

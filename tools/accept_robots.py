@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""Every robot file of four public packages: does it import, with the dynamics it states?
+
+    tools/accept_robots.py                 # install what is missing, import all, compare, report
+    tools/accept_robots.py --write         # the manifest anew, from what is installed
+    tools/accept_robots.py --only panda    # files whose path has this in it
+
+The files are those of tools/robots.json, with their hashes: URDF, SDF and MJCF that has a body. A
+file that MuJoCo itself refuses, or that states no link, is no robot: it is in the manifest with that
+reason and does not count. Mass matrix and bias are compared with MuJoCo (MJCF) or with a sum over the
+links of the file (URDF), at a random state. Fails below 95 % in all or 90 % of a package.
+"""
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MANIFEST = ROOT / "tools/robots.json"
+VENV = ROOT / "build/robots-venv"
+SALTUS = ROOT / "build/release/bin/saltus"
+PACKAGES = {"dm_control": "1.0.50", "example-robot-data": "6.0.0", "robosuite": "1.5.2",
+            "gymnasium": "1.4.0"}
+NEEDED = ["mujoco==4.0.0", "numpy==2.4.6"]
+TOLERANCE = 1e-9
+
+
+def install():
+    """A virtual environment of its own with the files, MuJoCo and NumPy."""
+    python = VENV / "bin/python"
+    wanted = "\n".join(f"{p}=={v}" for p, v in PACKAGES.items())
+    stamp = VENV / "robots.txt"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return python
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--no-deps", *wanted.split()], check=True)
+    subprocess.run([*pip, *NEEDED], check=True)
+    stamp.write_text(wanted)
+    return python
+
+
+def site():
+    return next((VENV / "lib").glob("python*/site-packages"))
+
+
+def folders():
+    """The folder of each package's files, which --package-path names."""
+    return {"dm_control": site() / "dm_control", "robosuite": site() / "robosuite",
+            "gymnasium": site() / "gymnasium",
+            "example-robot-data": site() / "cmeel.prefix/share/example-robot-data"}
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def why_no_robot(path):
+    """Empty for a robot."""
+    import mujoco
+
+    try:
+        root = ET.parse(path).getroot()
+    except ET.ParseError as e:
+        return f"no XML: {e}"
+    if root.tag in ("robot", "sdf"):
+        return "" if root.find(".//link") is not None else "no link"
+    if root.tag != "mujoco":
+        return f"<{root.tag}>"
+    try:
+        model = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as e:
+        return "MuJoCo: " + " ".join(str(e).split())
+    return "" if model.nbody > 1 else "no body"
+
+
+def write_manifest():
+    files = {}
+    for package, folder in folders().items():
+        for path in sorted(p for end in ("urdf", "sdf", "xml") for p in folder.rglob(f"*.{end}")):
+            why = why_no_robot(path)
+            if path.suffix == ".xml" and why.startswith(("<", "no XML")):
+                continue
+            entry = {"sha256": digest(path)}
+            if why:
+                entry["no robot"] = why.replace(str(folder), "").replace(str(ROOT), "")
+            files[f"{package}:{path.relative_to(folder)}"] = entry
+    MANIFEST.write_text(json.dumps({"packages": PACKAGES, "files": files}, indent=1) + "\n")
+
+
+# --- figures to compare with ---------------------------------------------------------------------
+
+
+def of_mujoco(path, q, v):
+    import mujoco
+    import numpy as np
+
+    model = mujoco.MjModel.from_xml_path(str(path))
+    if model.nq != len(q):
+        raise ValueError(f"MuJoCo has {model.nq} coordinates, Saltus {len(q)}")
+    # What is no part of M and the bias: compensation of gravity and fluids are forces of their own.
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = q, v
+    mujoco.mj_fwdPosition(model, data)
+    mujoco.mj_fwdVelocity(model, data)
+    M = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, M)
+    return M, data.qfrc_bias.copy()
+
+
+def vector(element, key, usual="0 0 0"):
+    import numpy as np
+
+    text = usual if element is None else element.get(key, usual)
+    return np.array([float(x) for x in text.split()])
+
+
+def turn(axis, angle):
+    import numpy as np
+
+    K = np.cross(np.eye(3), axis)
+    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+
+
+def frame(element):
+    import numpy as np
+
+    x, y, z = np.eye(3)
+    roll, pitch, yaw = vector(element, "rpy")
+    return turn(z, yaw) @ turn(y, pitch) @ turn(x, roll), vector(element, "xyz")
+
+
+def sum_over_links(path, report, q, v):
+    """M = sum m Jv'Jv + Jw'J Jw and bias = sum Jv'm (a - g) + Jw'(J alpha + w x J w), link by link
+    from the file on a fixed base. Inertias that the report names as changed are the report's."""
+    import numpy as np
+
+    robot = ET.parse(path).getroot()
+    ours = {b["name"]: b for b in report["bodies"]}
+    index = {j["body"]: (j["q0"], j["v0"], j["nv"]) for j in report["dynamics"]["joints"]}
+    changed = {n["line"] for n in report["changed"]} | {n["line"] for n in report["assumed"]
+                                                       if "triangle" in n["message"]}
+    lines = inertia_lines(path)
+    above = {j.find("child").get("link"): j for j in robot.findall("joint")}
+    n = len(report["dynamics"]["v"])
+    gravity = np.array([0, 0, -9.81])
+    seen = {}
+
+    def motion(link):  # R, r, w, velocity, alpha, acceleration, Jw, Jr
+        if link in seen:
+            return seen[link]
+        if link not in above:
+            zero = np.zeros(3)
+            seen[link] = (np.eye(3), zero, zero, zero, zero, zero, np.zeros((3, n)),
+                          np.zeros((3, n)))
+            return seen[link]
+        j = above[link]
+        R, r, w, u, alpha, a, Jw, Jr = motion(j.find("parent").get("link"))
+        turned, moved = frame(j.find("origin"))
+        d = R @ moved
+        r, u, a = r + d, u + np.cross(w, d), a + np.cross(alpha, d) + np.cross(w, np.cross(w, d))
+        Jr = Jr + np.cross(Jw.T, d).T
+        R, kind = R @ turned, j.get("type")
+        if kind in ("revolute", "continuous", "prismatic"):
+            q0, v0, _ = index[link]
+            axis = vector(j.find("axis"), "xyz", "1 0 0")
+            axis = axis / np.linalg.norm(axis)
+            world = R @ axis
+            if kind == "prismatic":
+                s = world * q[q0]
+                r, Jr = r + s, Jr + np.cross(Jw.T, s).T
+                a = a + np.cross(alpha, s) + np.cross(w, np.cross(w, s)) + 2 * np.cross(
+                    w, world * v[v0])
+                u = u + np.cross(w, s) + world * v[v0]
+                Jr[:, v0] += world
+            else:
+                R = R @ turn(axis, q[q0])
+                alpha = alpha + np.cross(w, world * v[v0])
+                w = w + world * v[v0]
+                Jw = Jw.copy()
+                Jw[:, v0] += world
+        elif kind != "fixed":
+            raise ValueError(f"a joint of type {kind}")
+        seen[link] = (R, r, w, u, alpha, a, Jw, Jr)
+        return seen[link]
+
+    M, bias = np.zeros((n, n)), np.zeros(n)
+    sys.setrecursionlimit(100000)
+    for link in robot.findall("link"):
+        name = link.get("name")
+        inertial = link.find("inertial")
+        if name not in ours:
+            continue
+        R, r, w, _, alpha, a, Jw, Jr = motion(name)
+        if inertial is None or lines.get(name, set()) & changed:
+            m, c = ours[name]["mass"], np.array(ours[name]["com"])
+            xx, yy, zz, xy, xz, yz = ours[name]["inertia"]
+            J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        else:
+            turned, c = frame(inertial.find("origin"))
+            get = inertial.find("inertia").get
+            J = np.array([[float(get("i" + "".join(sorted(p + s)), 0)) for p in "xyz"]
+                          for s in "xyz"])
+            J, m = turned @ J @ turned.T, float(inertial.find("mass").get("value"))
+        J, d = R @ J @ R.T, R @ c
+        Jv = Jr + np.cross(Jw.T, d).T
+        centre = a + np.cross(alpha, d) + np.cross(w, np.cross(w, d))
+        M += m * Jv.T @ Jv + Jw.T @ J @ Jw
+        bias += Jv.T @ (m * (centre - gravity)) + Jw.T @ (J @ alpha + np.cross(w, J @ w))
+    return M, bias
+
+
+def inertia_lines(path):
+    """Of each link: the lines its element and its <inertia> start in."""
+    from xml.parsers import expat
+
+    lines, now = {}, [None]
+    parser = expat.ParserCreate()
+
+    def start(tag, attributes):
+        if tag == "link" and "name" in attributes:
+            now[0] = attributes["name"]
+            lines.setdefault(now[0], set()).add(parser.CurrentLineNumber)
+        elif tag == "inertia" and now[0]:
+            lines[now[0]].add(parser.CurrentLineNumber)
+
+    parser.StartElementHandler = start
+    parser.Parse(path.read_bytes(), True)
+    return lines
+
+
+# --- one file ------------------------------------------------------------------------------------
+
+
+def saltus(*args):
+    return subprocess.run([str(SALTUS), *map(str, args)], capture_output=True, text=True)
+
+
+def random_state(start, joints):
+    import numpy as np
+
+    r = np.random.default_rng(7)
+    q, v = np.array(start["q"]), np.array(start["v"])
+    for j in joints:
+        if j["nq"] == j["nv"]:
+            q[j["q0"]:j["q0"] + j["nq"]] += r.uniform(-0.3, 0.3, j["nq"])
+        else:
+            p = r.normal(size=4)
+            at = j["q0"] + j["nq"] - 4
+            q[at:at + 4] = p / np.linalg.norm(p)
+    v[:] = r.uniform(-1, 1, len(v))
+    return q, v
+
+
+def check(path, folder):
+    """(imported, reason, seconds, figures)"""
+    import numpy as np
+
+    args = ["import", path, "--json", "--package-path", folder]
+    urdf = path.suffix == ".urdf"
+    if urdf:
+        args += ["--base", "fixed"]
+    begin = time.monotonic()
+    first = saltus(*args, "--dynamics")
+    seconds = time.monotonic() - begin
+    if first.returncode:
+        return False, first.stderr.strip().removeprefix("saltus: "), seconds, {}
+    report = json.loads(first.stdout)
+    figures = {"mass": report["mass"], "matters": sum(n["matters"] for n in report["unused"]),
+               "changed": len(report["changed"])}
+    d = report["dynamics"]
+    if path.suffix == ".sdf" or not d["v"]:
+        return True, "", seconds, figures
+    q, v = random_state(d, d["joints"])
+    comma = [",".join(f"{x:.17g}" for x in y) for y in (q, v)]
+    at = saltus(*args, f"--q={comma[0]}", f"--v={comma[1]}")
+    if at.returncode:
+        return False, at.stderr.strip(), seconds, figures
+    report = json.loads(at.stdout)
+    d = report["dynamics"]
+    try:
+        M, bias = sum_over_links(path, report, q, v) if urdf else of_mujoco(path, q, v)
+    except ValueError as e:
+        figures["not compared"] = str(e)
+        return True, "", seconds, figures
+    figures["M"] = float(np.abs(np.array(d["M"]) - M).max() / np.abs(M).max())
+    # A bias of 0 has no size: what motion and weight could make of M is one.
+    size = max(np.abs(bias).max(), np.abs(M).max() * np.abs(v).max() ** 2)
+    figures["bias"] = float(np.abs(np.array(d["bias"]) - bias).max() / size)
+    return True, "", seconds, figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="write the manifest")
+    parser.add_argument("--only", default="", help="files whose path has this in it")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    a = parser.parse_args()
+    if not a.inside:  # again with the environment's Python, which has MuJoCo
+        python = install()
+        sys.exit(subprocess.run([python, __file__, "--inside", *sys.argv[1:]]).returncode)
+    if a.write:
+        write_manifest()
+    manifest = json.loads(MANIFEST.read_text())
+    at = folders()
+    counts, failed, off, spent = {}, [], [], 0.0
+    for key, entry in manifest["files"].items():
+        package, relative = key.split(":")
+        if a.only not in key:
+            continue
+        path = at[package] / relative
+        if not path.exists() or digest(path) != entry["sha256"]:
+            failed.append((key, "not the file of the manifest"))
+            counts.setdefault(package, []).append(False)
+            continue
+        if "no robot" in entry:
+            continue
+        imported, why, seconds, figures = check(path, at[package])
+        spent += seconds
+        counts.setdefault(package, []).append(imported)
+        worst = max(figures.get("M", 0), figures.get("bias", 0))
+        if not imported:
+            failed.append((key, why))
+        elif worst > TOLERANCE or "not compared" in figures:
+            off.append((key, figures))
+    print("not imported:")
+    for key, why in failed:
+        print(f"  {key}: {why}")
+    print(f"imported with other figures (beyond {TOLERANCE}), or not compared:")
+    for key, figures in off:
+        print(f"  {key}: {figures}")
+    everything = [x for c in counts.values() for x in c]
+    for package, c in counts.items():
+        print(f"{package:20} {sum(c):3} of {len(c):3}, {100 * sum(c) / len(c):.1f} %")
+    print(f"{'all':20} {sum(everything):3} of {len(everything):3}, "
+          f"{100 * sum(everything) / len(everything):.1f} %, {spent:.1f} s")
+    enough = all(sum(c) >= 0.9 * len(c) for c in counts.values())
+    sys.exit(0 if enough and sum(everything) >= 0.95 * len(everything) else 1)
+
+
+if __name__ == "__main__":
+    main()
