@@ -232,13 +232,13 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
   }
 }
 
-void apply_rows(const Assembly& p, std::vector<Vec6>& wrenches, VecRef impulses) {
+void apply_rows(const Assembly& p, VecIn impulse, std::vector<Vec6>& wrenches, VecRef impulses) {
   std::fill(wrenches.begin(), wrenches.end(), Vec6::Zero());
   impulses.setZero();
   for (std::size_t i = 0; i < p.blocks.size(); ++i) {
     const BlockSource& from = p.source[i];
     for (int r = p.blocks[i].row; r < p.blocks[i].row + p.blocks[i].rows; ++r) {
-      const double Lambda = p.Lambda[r];
+      const double Lambda = impulse[r];
       if (from.velocity >= 0) impulses[from.velocity] += from.sign * Lambda;
       if (from.gap)
         for (const GapTerm& t : from.gap->terms)

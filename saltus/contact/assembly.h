@@ -102,8 +102,10 @@ void assemble(const Model& model, const State& state, const std::vector<Coordina
 // gamma_S is known.
 void set_restitution(const ContactLaw& law, const Block& block, Assembly& out);
 
-// W Lambda: wrenches on bodies (inertial axes at their origins) and impulses on velocities.
-void apply_rows(const Assembly& assembly, std::vector<Vec6>& wrenches, VecRef impulses);
+// W Lambda: wrenches on bodies (inertial axes at their origins) and impulses on velocities. Lambda
+// has an entry for each row.
+void apply_rows(const Assembly& assembly, VecIn Lambda, std::vector<Vec6>& wrenches,
+                VecRef impulses);
 
 // Fills the wrenches of a contact's rows: normal, T1, T2, then rolling and drilling moments;
 // `count` of them from the `first` on.

@@ -46,8 +46,8 @@ void ForestStorage::solve(VecIn b, Vec& x) { mass.solve(-1, b.data(), nullptr, x
 
 void ForestStorage::twists(VecIn v, std::vector<Vec6>& V) { mass.twists(v, V); }
 
-void ForestStorage::respond(const Assembly& rows, Vec& x) {
-  apply_rows(rows, wrenches, impulses);
+void ForestStorage::respond(const Assembly& rows, VecIn Lambda, Vec& x) {
+  apply_rows(rows, Lambda, wrenches, impulses);
   mass.solve(-1, impulses.data(), wrenches.data(), x.data(), nullptr);
 }
 

@@ -32,7 +32,7 @@ concept MechanicsStorage = requires(S& s, const Model& m, Workspace& w, VecIn x,
   s.solve(x, z);                                         // z = M^-1 x
   s.twists(x, twists);                                   // inertial axes at bodies' origins
   s.open_rows(w, rows);                                  // what the next four need
-  s.respond(rows, z);                                    // z = M^-1 W Lambda of the assembly
+  s.respond(rows, x, z);                                 // z = M^-1 W x of the rows opened last
   s.form(m, rows, island, solver, x, true, problem);     // x: free velocity
   s.renew(m, rows, island, x, problem);                  // the same rows, another free velocity
   { s.own_compliance(rows, 0) } -> std::convertible_to<double>;  // of a block's first row
@@ -51,7 +51,7 @@ class ForestStorage {
   void solve(VecIn b, Vec& x);
   void twists(VecIn v, std::vector<Vec6>& V);
   void open_rows(const Workspace&, const Assembly&) { omega_known_ = false; }
-  void respond(const Assembly& rows, Vec& x);
+  void respond(const Assembly& rows, VecIn Lambda, Vec& x);
   void form(const Model& m, const Assembly& rows, const Island& island, const Solver& solver,
             VecIn v_free, bool full, IslandProblem& out);
   void renew(const Model& m, const Assembly& rows, const Island& island, VecIn v_free,
@@ -84,7 +84,9 @@ class PathStorage {
   void solve(VecIn b, Vec& x);
   void twists(VecIn v, std::vector<Vec6>& V);
   void open_rows(const Workspace& w, const Assembly& rows) { rows_.open(w, tree_, rows); }
-  void respond(const Assembly& rows, Vec& x) { rows_.respond(tree_, rows, x); }
+  void respond(const Assembly& rows, VecIn Lambda, Vec& x) {
+    rows_.respond(tree_, rows, Lambda, x);
+  }
   void form(const Model& m, const Assembly& rows, const Island& island, const Solver& solver,
             VecIn v_free, bool full, IslandProblem& out);
   void renew(const Model& m, const Assembly& rows, const Island& island, VecIn v_free,
@@ -134,8 +136,8 @@ class Mechanics {
   void open_rows(const Assembly& rows) {
     each([&](auto& s) { s.open_rows(w_, rows); });
   }
-  void respond(const Assembly& rows, Vec& x) {
-    each([&](auto& s) { s.respond(rows, x); });
+  void respond(const Assembly& rows, VecIn Lambda, Vec& x) {
+    each([&](auto& s) { s.respond(rows, Lambda, x); });
   }
   void form(const Assembly& rows, const Island& island, const Solver& solver, VecIn v_free,
             bool full, IslandProblem& out) {

@@ -36,12 +36,13 @@ void PathRows::open(const Workspace& work, const PathTree& tree, const Assembly&
   }
 }
 
-SALTUS_VECTORIZED void PathRows::respond(const PathTree& tree, const Assembly& rows, Vec& y) const {
+SALTUS_VECTORIZED void PathRows::respond(const PathTree& tree, const Assembly& rows, VecIn Lambda,
+                                         Vec& y) const {
   y.setZero();
   for (std::size_t b = 0; b < rows.blocks.size(); ++b) {
     const Block& k = rows.blocks[b];
     Pack own{};
-    for (int r = 0; r < k.rows; ++r) own[r] = rows.Lambda[k.row + r];
+    for (int r = 0; r < k.rows; ++r) own[r] = Lambda[k.row + r];
     const Pack* z = rows_in(Z_, static_cast<int>(b));
     const int* way = tree.path(paths_[b].link);
     for (int t = 0; t < paths_[b].length; ++t) {

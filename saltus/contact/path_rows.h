@@ -16,7 +16,7 @@ class PathRows {
   // W and Z of all blocks; needs the tree's factor and the bodies' poses.
   void open(const Workspace& work, const PathTree& tree, const Assembly& rows);
   // y = M^-1 W Lambda.
-  void respond(const PathTree& tree, const Assembly& rows, Vec& y) const;
+  void respond(const PathTree& tree, const Assembly& rows, VecIn Lambda, Vec& y) const;
   // An island's dense problem: G and c; W and Y too where `full`.
   void form(const Model& model, const PathTree& tree, const Assembly& rows, const Island& island,
             VecIn v_free, bool full, IslandProblem& out) const;

@@ -47,6 +47,15 @@ struct Inclusion {
   int add(const Law& law, double compliance, double length);
 };
 
+// A Cholesky factor of rows of G + C, and the matrix that it is of: asked for again with the same
+// entries it is there already, and nobody has to say when it is not.
+struct RowFactor {
+  Mat A, L;               // lower triangles; L has 1 / diagonal on its diagonal
+  double rank = -1;       // below this share of its diagonal a pivot is none
+  int size = -1;          // of A
+  std::vector<int> kept;  // rows of A that do not depend on those before them
+};
+
 // Scratch of the residual and of the solvers; sized once.
 struct SolverWorkspace {
   Vec xi, v;           // relative velocities (rows), velocities (nv)   <- relative_velocity
@@ -71,6 +80,7 @@ struct SolverWorkspace {
   NewtonWorkspace newton;       // of newton.h; grows at its first use
   Vec start, candidate;         // of the whole problem            <- solve_inclusion
   Vec compliance;               // of each row                     <- solve_sticking
+  RowFactor stick;              // of direct_rows                  <- stick.cpp
   void reserve(int max_rows, int max_blocks, int nv);
 };
 

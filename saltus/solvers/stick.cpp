@@ -11,37 +11,71 @@ namespace saltus {
 
 namespace {
 
-constexpr int most_changes = 6;      // of intervals between their bounds and inside
-constexpr double dependent = 1e-10;  // share of its diagonal below which a pivot is none
+constexpr int most_changes = 6;  // of intervals between their bounds and inside
 
 bool is_interval(const Block& k) { return std::holds_alternative<Interval>(k.law); }
 
+// The lower triangle of G + C of some rows; false where it is that of the last factor.
+SALTUS_VECTORIZED bool gather(const Inclusion& p, const Vec& compliance, const std::vector<int>& of,
+                              RowFactor& f) {
+  const int n = static_cast<int>(of.size());
+  if (f.A.rows() < n) {
+    f.A.setZero(n + n / 2, n + n / 2);
+    f.L = f.A;
+    f.size = -1;
+  }
+  bool same = f.size == n;
+  for (int j = 0; j < n; ++j) {
+    double* own = f.A.col(j).data();
+    const double* from = p.has_G ? p.G.col(of[j]).data() : nullptr;
+    for (int i = j; i < n; ++i) {
+      double x = from ? from[of[i]] : delassus(p, of[i], of[j]);
+      if (i == j) x += compliance[of[j]];
+      same = same && own[i] == x;
+      own[i] = x;
+    }
+  }
+  f.size = n;
+  return !same;
+}
+
 // G + C of some rows = L L'. Dependent rows are taken out of `of`.
 SALTUS_VECTORIZED bool factor(const Inclusion& p, const Vec& compliance, double rank,
-                              std::vector<int>& of, Mat& L) {
-  for (int j = 0; j < static_cast<int>(of.size());) {
-    const int n = static_cast<int>(of.size());
-    double* own = L.col(j).data();
-    const double* from = p.G.col(of[j]).data();
-    for (int i = j; i < n; ++i) own[i] = from[of[i]];
-    own[j] += compliance[of[j]];
-    const double diagonal = own[j];
-    for (int k = 0; k < j; ++k) {
-      const double* other = L.col(k).data();
-      const double x = other[j];
-      for (int i = j; i < n; ++i) own[i] -= x * other[i];
+                              std::vector<int>& of, RowFactor& f) {
+  const int asked = static_cast<int>(of.size());
+  if (gather(p, compliance, of, f) || f.rank != rank) {
+    f.rank = rank;
+    f.kept.resize(asked);
+    std::iota(f.kept.begin(), f.kept.end(), 0);
+    for (int j = 0; j < static_cast<int>(f.kept.size());) {
+      const int n = static_cast<int>(f.kept.size());
+      double* own = f.L.col(j).data();
+      const double* from = f.A.col(f.kept[j]).data();
+      for (int i = j; i < n; ++i) own[i] = from[f.kept[i]];
+      const double diagonal = own[j];
+      for (int k = 0; k < j; ++k) {
+        const double* other = f.L.col(k).data();
+        const double x = other[j];
+        for (int i = j; i < n; ++i) own[i] -= x * other[i];
+      }
+      if (!(own[j] > rank * diagonal)) {
+        if (!std::isfinite(own[j])) {
+          f.size = -1;
+          return false;
+        }
+        f.kept.erase(f.kept.begin() + j);
+        for (int k = 0; k < j; ++k) std::copy_n(&f.L(j + 1, k), n - j - 1, &f.L(j, k));
+        continue;
+      }
+      const double inverse = 1 / std::sqrt(own[j]);
+      own[j] = inverse;
+      for (int i = j + 1; i < n; ++i) own[i] *= inverse;
+      ++j;
     }
-    if (!(own[j] > rank * diagonal)) {
-      if (!std::isfinite(own[j])) return false;
-      of.erase(of.begin() + j);
-      for (int k = 0; k < j; ++k) std::copy_n(&L(j + 1, k), n - j - 1, &L(j, k));
-      continue;
-    }
-    const double inverse = 1 / std::sqrt(own[j]);
-    own[j] = inverse;
-    for (int i = j + 1; i < n; ++i) own[i] *= inverse;
-    ++j;
   }
+  if (static_cast<int>(f.kept.size()) == asked) return true;
+  for (std::size_t k = 0; k < f.kept.size(); ++k) of[k] = of[f.kept[k]];
+  of.resize(f.kept.size());
   return true;
 }
 
@@ -62,7 +96,7 @@ SALTUS_VECTORIZED void substitute(const Mat& L, int n, double* x) {
 // The rows in w.direct_rows come to rest, the others have the impulses that are in `x`.
 bool bring_to_rest(const Inclusion& p, double rank, VecRef x, SolverWorkspace& w) {
   std::vector<int>& of = w.direct_rows;
-  if (!factor(p, w.compliance, rank, of, w.factor)) return false;
+  if (!factor(p, w.compliance, rank, of, w.stick)) return false;
   const int n = static_cast<int>(of.size());
   for (int i = 0; i < n; ++i) w.direct[i] = -p.c[of[i]];
   if (n < p.rows)
@@ -74,7 +108,7 @@ bool bring_to_rest(const Inclusion& p, double rank, VecRef x, SolverWorkspace& w
       const double* g = p.G.col(r).data();
       for (int i = 0; i < n; ++i) w.direct[i] -= g[of[i]] * x[r];
     }
-  substitute(w.factor, n, w.direct.data());
+  substitute(w.stick.L, n, w.direct.data());
   for (int i = 0; i < n; ++i) x[of[i]] = w.direct[i];
   return true;
 }
@@ -182,7 +216,7 @@ SolveReport solve_sticking(const Inclusion& p, VecRef Lambda, double tolerance,
         for (int r = k.row; r < k.row + k.rows; ++r) w.direct_rows.push_back(r);
       }
     }
-    if (!bring_to_rest(p, dependent, x, w)) return report;
+    if (!bring_to_rest(p, dependent_row, x, w)) return report;
     changed = false;
     for (std::size_t b = 0; b < p.blocks.size(); ++b) {
       const Block& k = p.blocks[b];
@@ -211,6 +245,18 @@ bool solve_bilateral(const Inclusion& p, double rank, VecRef Lambda, SolverWorks
   w.direct_rows.resize(p.rows);
   std::iota(w.direct_rows.begin(), w.direct_rows.end(), 0);
   return bring_to_rest(p, rank, Lambda, w);
+}
+
+bool solve_rows(const Inclusion& p, VecIn c, double rank, VecRef x, SolverWorkspace& w) {
+  set_compliance(p, w.compliance);
+  std::vector<int>& of = w.direct_rows;
+  if (!factor(p, w.compliance, rank, of, w.stick)) return false;
+  const int n = static_cast<int>(of.size());
+  for (int i = 0; i < n; ++i) w.direct[i] = -c[of[i]];
+  substitute(w.stick.L, n, w.direct.data());
+  x.setZero();
+  for (int i = 0; i < n; ++i) x[of[i]] = w.direct[i];
+  return true;
 }
 
 }  // namespace saltus

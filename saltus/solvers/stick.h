@@ -12,6 +12,8 @@ namespace saltus {
 
 // Larger problems are not tried: a factor costs the cube of the rows.
 inline constexpr int most_sticking_rows = 64;
+// The share of its diagonal below which a pivot is none.
+inline constexpr double dependent_row = 1e-10;
 
 // Whether the warm start speaks for it; cheap.
 [[nodiscard]] bool may_stick(const Inclusion& problem, VecIn Lambda);
@@ -22,5 +24,9 @@ inline constexpr int most_sticking_rows = 64;
 // keep what they had. False where the matrix is no number. Needs G.
 [[nodiscard]] bool solve_bilateral(const Inclusion& problem, double rank, VecRef Lambda,
                                    SolverWorkspace& work);
+// The rows in work.direct_rows alone, for another c: (G + C) x = -c there, 0 elsewhere; rows that
+// depend on others are taken out of direct_rows. False where the matrix is no number.
+[[nodiscard]] bool solve_rows(const Inclusion& problem, VecIn c, double rank, VecRef x,
+                              SolverWorkspace& work);
 
 }  // namespace saltus

@@ -66,7 +66,7 @@ void EventIntegrator::pose_impact(const EventMode& trial) {
 // The velocities after the impulses of problem_.
 void EventIntegrator::apply_impact(const Vec& v_free, ModeChange& change) {
   impulse_.setZero(model_.nv);
-  apply_rows(problem_, wrenches_, impulse_);
+  apply_rows(problem_, problem_.Lambda, wrenches_, impulse_);
   Vec dv = Vec::Zero(model_.nv);
   dynamics_.mass().solve(-1, impulse_.data(), wrenches_.data(), dv.data(), nullptr);
   here_.v = v_free + dv;

@@ -138,7 +138,7 @@ void Stepper::merge(ImpactReport& all, const ImpactReport& one) {
 
 void Stepper::end_velocity() {
   if (out.assembly.rows > 0)
-    mech.respond(out.assembly, w.v_E);
+    mech.respond(out.assembly, out.assembly.Lambda, w.v_E);
   else
     w.v_E.setZero();
   w.v_E += w.v_free;
@@ -223,7 +223,8 @@ void Stepper::keep_impulses() {
       s.Lambda.segment(slot.row, slot.rows) =
           Lambda + w.elements.start.segment(slot.row, slot.rows);
       s.mode[from.slot] = static_cast<unsigned char>(mode);
-      if (stays) w.projection.held.push_back({{-1, from.slot, 0}, mode == Mode::stick});
+      if (stays)
+        w.projection.held.push_back({{-1, from.slot, 0}, static_cast<int>(b), mode == Mode::stick});
       continue;
     }
     if (mode == Mode::open) continue;
@@ -234,7 +235,8 @@ void Stepper::keep_impulses() {
     kept.mode = c.mode;
     for (int i = 0; i < k.rows; ++i) kept.Lambda[i] = c.Lambda[i] = Lambda[i];
     s.contacts.push_back(kept);  // contacts are sorted by key, and so are these
-    if (stays) w.projection.held.push_back({c.key, k.rows >= 3 && mode == Mode::stick});
+    if (stays)
+      w.projection.held.push_back({c.key, static_cast<int>(b), k.rows >= 3 && mode == Mode::stick});
   }
   if (m.has_compliant) keep_compliant();
 }

@@ -189,8 +189,9 @@ void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   mechanical_energy(e);
   const double before = e.total();
   w.books.q = s.q;
+  const StepRows rows{out.assembly, out.islands, out.problems};
   report.projection =
-      project(m, o.projection, s.q, s.v, s.turns, out.work, mech, w.finder, w.projection);
+      project(m, o.projection, s.q, s.v, s.turns, out.work, mech, w.finder, w.projection, &rows);
   let_go();
   if (report.projection.iterations > 0) {
     mechanical_energy(e);

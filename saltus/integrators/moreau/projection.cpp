@@ -30,6 +30,9 @@ constexpr double held_compliance = 1e-4;
 // joint's limit and points that stick, a step may be anything.
 constexpr double least_progress = 0.5;
 constexpr int patience = 4;
+// A round by the step's own rows leaves O(dt |v|) of what was there; more than this, and the rows
+// have turned too far.
+constexpr double step_progress = 0.1;
 constexpr double most_move = 100;
 
 }  // namespace
@@ -46,6 +49,7 @@ namespace {
 
 struct Violation {
   double joint = 0, penetration = 0, contact = 0;  // contact: also gaps of persistent contacts
+  bool only_held = true;                           // all that is to be corrected are held contacts
   Place deepest;
   [[nodiscard]] double excess() const {  // above 1: to be corrected
     return std::max(joint / joint_target, contact / contact_target);
@@ -65,6 +69,7 @@ struct Corrector {
   bool one_sided = false;  // contacts only push: where holding them does not do
   bool may_pull = false;   // held contacts as much as it takes: where pushing alone does not do
   bool refused = false;    // held contacts would have pulled
+  const StepRows* step = nullptr;  // while its rows and factor are those of the mechanics
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
     const auto at =
@@ -96,17 +101,22 @@ struct Corrector {
       if (level == Level::joint) {
         slot_gaps(model, w, q, turns, p.target, s, gap.head(s.rows));
         worst.joint = std::max(worst.joint, length_of(s) * gap.head(s.rows).cwiseAbs().maxCoeff());
+        worst.only_held = false;
       } else if (joints_only) {
         continue;
       } else if (level == Level::limit) {
-        worst.contact = std::max(worst.contact, -slot_gap(model, w, q, turns, s));
+        const double g = slot_gap(model, w, q, turns, s);
+        worst.contact = std::max(worst.contact, -g);
+        if (-g > contact_target) worst.only_held = false;
       } else if (level == Level::contact) {
         const double g = slot_gap(model, w, q, turns, s);
         if (-g > worst.penetration) {
           worst.penetration = -g;
           worst.deepest = {k, -1, -1, 0};
         }
-        worst.contact = std::max(worst.contact, held_slot(k) ? std::abs(g) : -g);
+        const bool is_held = held_slot(k);
+        worst.contact = std::max(worst.contact, is_held ? std::abs(g) : -g);
+        if (is_held || -g > contact_target) worst.only_held = false;
       }
     }
     for (const Contact& c : p.assembly.contacts) {
@@ -116,7 +126,9 @@ struct Corrector {
         worst.penetration = -g;
         worst.deepest = {-1, c.key.a, c.key.b, c.key.feature};
       }
-      worst.contact = std::max(worst.contact, held(c.key) && !one_sided ? std::abs(g) : -g);
+      const bool is_held = !one_sided && held(c.key);
+      worst.contact = std::max(worst.contact, is_held ? std::abs(g) : -g);
+      if (!is_held && -g > contact_target) worst.only_held = false;
     }
     return worst;
   }
@@ -248,7 +260,93 @@ struct Corrector {
     mech.open_rows(p.assembly);
     solve_islands();
     if (!one_sided && !may_pull && pulls()) return false;
-    mech.respond(p.assembly, p.displacement);
+    mech.respond(p.assembly, p.assembly.Lambda, p.displacement);
+    advance(model, q, p.displacement, 1.0);
+    mech.place(q, v);
+    return true;
+  }
+
+  // Which blocks of the step have to close how far.
+  void read_held_gaps() {
+    p.gaps.assign(step->rows.blocks.size(), {});
+    for (const Contact& c : p.assembly.contacts) {
+      if (model.contact_laws[c.law].compliant()) continue;
+      const HeldContact* h = held(c.key);
+      if (h) p.gaps[h->block] = {h->sticking ? 3 : 1, c.point.gap};
+    }
+  }
+
+  // Whether the step's rows serve: no heap, and in no island more held rows than freedom.
+  [[nodiscard]] bool rows_serve() const {
+    for (int i = 0; i < step->islands.count(); ++i) {
+      if (step->problems[i].route == Route::sparse) return false;
+      int rows = 0;
+      for (const int b : step->islands[i].blocks) rows += p.gaps[b].rows;
+      if (rows > step->islands[i].velocities) return false;
+    }
+    return true;
+  }
+
+  // The impulses that close the held contacts of a dense island.
+  bool close_held(int i) {
+    const Island& island = step->islands[i];
+    IslandProblem& problem = step->problems[i];
+    std::vector<int>& rows = problem.work.direct_rows;
+    rows.clear();
+    auto c = problem.work.xi.head(problem.rows);
+    for (std::size_t j = 0; j < island.blocks.size(); ++j) {
+      const ProjectionWorkspace::HeldGap& gap = p.gaps[island.blocks[j]];
+      const int row = problem.problem.blocks[j].row;
+      for (int r = row; r < row + gap.rows; ++r) {
+        rows.push_back(r);
+        c[r] = r == row ? gap.gap : 0;
+      }
+    }
+    auto x = problem.work.next.head(problem.rows);
+    if (!solve_rows(problem.problem, c, dependent_row, x, problem.work)) return false;
+    for (std::size_t j = 0; j < island.blocks.size(); ++j) {
+      const Block& to = step->rows.blocks[island.blocks[j]];
+      p.impulse.segment(to.row, to.rows) = x.segment(problem.problem.blocks[j].row, to.rows);
+    }
+    return true;
+  }
+
+  // The same as a problem of its own, for long trees, whose G nobody forms.
+  void copy_held_rows() {
+    p.assembly.clear();
+    for (std::size_t b = 0; b < p.gaps.size(); ++b) {
+      const int n = p.gaps[b].rows, from = step->rows.blocks[b].row;
+      if (n == 0) continue;
+      const int row = p.assembly.open(Bilateral{n}, step->rows.source[b]);
+      p.assembly.wrench_a.middleCols(row, n) = step->rows.wrench_a.middleCols(from, n);
+      p.assembly.wrench_b.middleCols(row, n) = step->rows.wrench_b.middleCols(from, n);
+      p.assembly.b[row] = p.gaps[b].gap;
+    }
+    p.assembly.gamma_S.head(p.assembly.rows).setZero();
+  }
+
+  // Held contacts alone are closed by the rows of the step itself, in the metric that the step was
+  // solved in, M(q_M) with its gains: the rows turn by O(dt |v|) from there to the end, and by so
+  // much a round is better than the one before. False, and nothing moved, where that does not do.
+  bool correct_held(VecRef q, const Violation& now) {
+    if (!step || one_sided || may_pull || joints_only || !now.only_held) return false;
+    read_held_gaps();
+    if (!rows_serve()) return false;
+    bool dense = true;
+    for (int i = 0; i < step->islands.count(); ++i)
+      dense = dense && step->problems[i].route == Route::dense;
+    if (dense) {  // G is there, and often its factor
+      if (p.impulse.size() < step->rows.rows) p.impulse.setZero(step->rows.Lambda.size());
+      for (int i = 0; i < step->islands.count(); ++i)
+        if (!close_held(i)) return false;
+      p.assembly.clear();
+      p.islands.clear();
+      mech.respond(step->rows, p.impulse, p.displacement);
+    } else {
+      copy_held_rows();
+      solve_islands();
+      mech.respond(p.assembly, p.assembly.Lambda, p.displacement);
+    }
     advance(model, q, p.displacement, 1.0);
     mech.place(q, v);
     return true;
@@ -263,12 +361,28 @@ struct Corrector {
     int stalled = 0;
     // A large heap is corrected by sweeps, a part of its gaps a step; the report says what is left.
     for (int round = 0; now.excess() > 1 && round < (heap ? heap_rounds : max_rounds); ++round) {
-      if (!correct(q)) {
-        refused = true;
-        break;
+      const bool by_step = correct_held(q, now);
+      if (!by_step) {
+        step = nullptr;  // what follows factors anew
+        if (!correct(q)) {
+          refused = true;
+          break;
+        }
       }
+      const double last = now.excess();
       now = measure(q);
       ++iterations;
+      if (by_step && now.excess() > step_progress * last) {
+        step = nullptr;
+        if (!(now.excess() < best.excess())) {
+          q = p.before;
+          mech.place(q, v);
+          now = measure(q);
+        }
+        best = now;
+        p.before = q;
+        continue;
+      }
       stalled = now.excess() <= least_progress * best.excess() ? 0 : stalled + 1;
       if (now.excess() < best.excess()) {
         best = now;
@@ -307,8 +421,10 @@ struct Corrector {
 
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
                          const std::vector<std::int32_t>& turns, Workspace& work, Mechanics& mech,
-                         ContactFinder& finder, ProjectionWorkspace& scratch) {
+                         ContactFinder& finder, ProjectionWorkspace& scratch,
+                         const StepRows* step) {
   Corrector corrector{model, v, turns, work, mech, finder, scratch};
+  corrector.step = step;
   Violation now = corrector.measure(q);
   ProjectionReport report;
   report.raw_penetration = now.penetration;
@@ -359,7 +475,7 @@ void still_joints(const Model& model, VecIn q, VecRef v, const std::vector<std::
   }
   mech.open_rows(rows);
   corrector.solve_islands();
-  mech.respond(rows, scratch.displacement);
+  mech.respond(rows, rows.Lambda, scratch.displacement);
   v += scratch.displacement;
 }
 

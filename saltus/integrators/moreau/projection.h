@@ -34,7 +34,16 @@ inline constexpr double most_pull = 100;
 // A contact that carried load and did not part: held closed and, where it stuck, in place.
 struct HeldContact {
   ContactKey key;  // of shapes; of a gap contact {-1, its slot, 0}
+  int block = -1;  // of the step's assembly
   bool sticking = false;
+};
+
+// The rows of a step at its mid-point, opened and factored in the mechanics: what holds its own
+// contacts closed by them need not factor anew.
+struct StepRows {
+  const Assembly& rows;
+  const Islands& islands;
+  std::vector<IslandProblem>& problems;
 };
 
 struct ProjectionWorkspace {
@@ -45,13 +54,21 @@ struct ProjectionWorkspace {
   Vec zero, displacement, before;
   std::vector<HeldContact> held;  // sorted by key; from the step
   Vec target;                     // prescribed cut coordinates: r(t_E), per coordinate
+  // Of a round by the step's rows: what each of its blocks has to close, and by which impulses.
+  struct HeldGap {
+    int rows = 0;    // 0: not held
+    double gap = 0;  // [m]
+  };
+  std::vector<HeldGap> gaps;  // per block of the step
+  Vec impulse;                // per row of the step
 };
 
 // Corrects q in place. `work` holds the kinematics at the given q and returns with those of the
-// corrected q; v is only passed through to the kinematics.
+// corrected q; v is only passed through to the kinematics. `step`: where a step was before.
 ProjectionReport project(const Model& model, Projection kind, VecRef q, VecIn v,
                          const std::vector<std::int32_t>& turns, Workspace& work, Mechanics& mech,
-                         ContactFinder& finder, ProjectionWorkspace& scratch);
+                         ContactFinder& finder, ProjectionWorkspace& scratch,
+                         const StepRows* step = nullptr);
 
 // The velocity nearest to v, in the metric of the mass matrix at q (the last place()), at which the
 // joints of the cuts keep still: it can only lose kinetic energy. An impact leaves them a rate of

@@ -256,8 +256,12 @@ bool Stepper::mean_found(StepReport& report) {
   w.image = 0.5 * (s.v + w.v_E);
   w.missing = w.image - w.mean;
   const double change = w.missing.lpNorm<Eigen::Infinity>();
-  const double enough = settled_share(out.assembly) * (1 + s.v.lpNorm<Eigen::Infinity>());
+  const double share = settled_share(out.assembly);
+  const bool rounding = share < settled_contacts;
+  const double enough = share * (1 + s.v.lpNorm<Eigen::Infinity>());
   if (change == 0) return true;
+  // A jump would not have left the guess where it was.
+  if (w.mean_rounds == 0 && !rounding && !(change > enough)) return true;
   if (w.mean_rounds > 0) {
     if (!(w.contraction * change > enough)) return true;
     // Changes that no longer shrink are rounding, which on a chain of a thousand links is a
