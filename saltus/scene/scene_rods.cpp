@@ -23,7 +23,7 @@ void read_rod_section(Fields& f, SegmentSpec& s) {
   const int given = f.has("radius") + !sizes.empty() + !moments.empty();
   const bool direct = f.has("stiffness");
   if (given > 1 || (given == 0 && !direct))
-    throw f.error("radius", "expected one of radius, rectangle and moments");
+    throw f.error("radius", "expected a section, one of radius, rectangle and moments");
   if (!sizes.empty()) s.section = RectangleSection{sizes[0], sizes[1]};
   if (!moments.empty()) s.section = GivenSection{moments[0], moments[1], moments[2], moments[3]};
   if (f.has("radius")) s.section = CircleSection{radius};
