@@ -281,3 +281,32 @@ def test_what_paths_do_not_hold_is_refused_and_auto_takes_the_forest(run, go, tm
 
 def test_what_paths_hold_they_take(go):
     assert go(REST)[0]["storage"] == "paths"
+
+
+# --- fuzz/README.md: "words of each format in *.dict" ------------------------------------------------
+
+def words(schema) -> set[str]:
+    """Keys and values that a schema names."""
+    if isinstance(schema, list):
+        return set().union(*map(words, schema))
+    if not isinstance(schema, dict):
+        return set()
+    named = [*schema.get("properties", ()), schema.get("const"), *schema.get("enum", ())]
+    return {w for w in named if isinstance(w, str)}.union(*map(words, schema.values()))
+
+
+def test_the_fuzzer_knows_every_word_of_scenes():
+    """Else it never gets behind a key: rods, cables, wheels and fluids were unknown to it for a while."""
+    schema = json.loads((ROOT / "docs/schema/scene.schema.json").read_text())
+    known = set(re.findall(r'^"([\w-]+): "$', (ROOT / "tests/fuzz/scene.dict").read_text(), re.M))
+    assert len(known) > 300 and not words(schema) - known
+    seeds = "\n".join(p.read_text() for p in (ROOT / "tests/fuzz/corpus/scene").glob("*.yaml"))
+    sections = {k for k in schema["properties"] if not re.search(rf"^{k}:", seeds, re.M)}
+    assert sections <= {"title", "description", "robots"}, "no seed has these"  # robots are files: targets of their own
+
+
+@pytest.mark.parametrize("seed", ["base", "cables", "ground", "legs", "loops", "rods", "swimmer", "worm"])
+def test_seeds_of_the_fuzzer_are_good_scenes(run, seed):
+    """Mutations of what is refused would be refused for the same reason."""
+    done = run("export", ROOT / f"tests/fuzz/corpus/scene/{seed}.yaml")
+    assert done.code == 0, done.err
