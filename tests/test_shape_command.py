@@ -133,6 +133,10 @@ def test_text_says_the_class(run, scenes):
     ("p4/ellipses.yaml", ["bodies[0].added_mass=[1, 1, 1, 1, 1, -1]"], "expected no negative eigenvalue"),
     ("p4/ellipses.yaml", ["bodies[0].added_mass=[1, 1, 1, 1, 1, 1, 1]"], "expected 6 or 36 numbers"),
     ("p0/flat.yaml", ["coordinates=maximal"], "expected minimal coordinates"),
+    # found by mutation, both crashed: decompositions of what is not finite read what was never written
+    ("p4/purcell.yaml", ["gaits[circle].centre=[0, 1e308]"], "'link3' has no finite place at the shape with a2 = 1e+308"),
+    ("p4/purcell.yaml", ["shape.resistance[0].tangential=1e308"], "resistances of the creature overflow"),
+    ("p4/free-chain.yaml", ["gaits[aside].centre=[0, 1e308]"], "no finite place"),
 ])
 def test_bad_input(run, scenes, scene, sets, message):
     options = [x for s in sets for x in ("--set", s)]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that a module includes only what is below it (docs: the rooms of the house), and that no two
 files define a type of the same name in the same namespace: the linker would mix their functions. And that
-what belongs to few files stays there: the kind of a row (saltus/contact/rows/README.md).
+what belongs to few files stays there: the kind of a row (saltus/contact/rows/README.md) and the kind of a
+joint, which no algorithm looks at (saltus/model/joint_traits.h).
 
 usage: tools/check_layers.py [ROOT]      check ROOT/saltus and ROOT/apps (default: this repository)
        tools/check_layers.py --self-test
@@ -34,10 +35,20 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 OPENS = re.compile(r"^(?:inline )?namespace ?([\w:]*) \{$")
 CLOSES = re.compile(r"^\}  // namespace")
 TYPE = re.compile(r"^(?:struct|class|enum|enum class) (\w+)(?: final)?(?: :[^;]*)? \{")
-# A word, and the files and folders that may say it.
-HOMES = {
-    "BlockKind": ("saltus/model/model.h", "saltus/model/layout.h", "saltus/model/layout.cpp", "saltus/contact/rows/")
-}
+# An expression, what it is, and the files and folders that may say it.
+HOMES = [
+    (re.compile(r"\bBlockKind\b"), "BlockKind",
+     ("saltus/model/model.h", "saltus/model/layout.h", "saltus/model/layout.cpp", "saltus/contact/rows/")),
+    (re.compile(r"\b(?:holds_alternative|get_if|get)<(?:const )?(?:Fixed|Revolute|Prismatic|Planar|Spherical|Floating|"
+                r"Carrier|PlanarCarrier|Bend|RodPiece)>"), "the kind of a joint",
+     ("saltus/model/", "saltus/scene/", "saltus/robots/",  # what builds, reads and writes joints
+      "saltus/dynamics/joint_kinematics.cpp", "saltus/dynamics/tree.cpp",  # what resolves the kinds
+      "saltus/dynamics/kinematics.cpp",  # set_posture: the shape of a rod
+      "saltus/analysis/shape_space.cpp", "saltus/analysis/connection.cpp",  # the group of a root, the axle of a wheel
+      "saltus/integrators/events/explicit_law.cpp",  # P3's law, which is of slides only
+      "saltus/runs/run_header.cpp",  # names the stations of rods
+      "bench/")),  # tells other engines
+]
 SUFFIXES = {".h", ".hpp", ".cpp", ".inl", ".ipp"}
 
 
@@ -86,15 +97,15 @@ def twins(root, files):
 
 
 def strays(root, files):
-    """Words outside the files where they belong."""
+    """Expressions outside the files where they belong."""
     for file, lines in files:
         here = file.relative_to(root).as_posix()
-        for word, homes in HOMES.items():
+        for expression, what, homes in HOMES:
             if here.startswith(homes):
                 continue
             for number, line in enumerate(lines, 1):
-                if re.search(rf"\b{word}\b", line):
-                    yield f"{here}:{number}: {word} belongs to {', '.join(homes)}"
+                if expression.search(line):
+                    yield f"{here}:{number}: {what} belongs to {', '.join(homes)}"
 
 
 def violations(root):
@@ -130,6 +141,7 @@ def self_test():
         "saltus/model/model.h": '#include "saltus/lie/se3.h"\n#include "saltus/model/other.h"\n',
         "saltus/solvers/good.cpp": '#include "saltus/laws/law.h"\n',
         "saltus/contact/rows/cut.h": "case BlockKind::cut:\n",
+        "saltus/dynamics/tree.cpp": "std::get_if<RodPiece>(&joint);\nstd::get<Other>(x);\n",
         "apps/saltus/main.cpp": '#include "saltus/scene/scene.h"\n#include "apps/saltus/x.h"\n',
     }
     planted = {
@@ -142,10 +154,11 @@ def self_test():
         "saltus/attic/x.h": "\n",
         "saltus/model/mode.h": "namespace saltus {\nnamespace {\nstruct Own {\n}  // namespace\nstruct Mode {\n",
         "python/src/bind.cpp": "\nif (kind == BlockKind::cut)\n",
+        "saltus/contact/kind.cpp": "\nif (std::holds_alternative<Floating>(joint))\n",
         "saltus/laws/mode.h": "namespace saltus {\nstruct Own {\nenum class Mode : char {\n",
     }
     expected = [
-        "saltus/model/mode.h:5", "python/src/bind.cpp:2",
+        "saltus/model/mode.h:5", "saltus/contact/kind.cpp:2", "python/src/bind.cpp:2",
         "saltus/attic/x.h:1", "saltus/base/angle.cpp:1", "saltus/base/relative.cpp:3",
         "saltus/laws/beside.h:1", "saltus/runs/app.cpp:1", "saltus/runs/unknown.cpp:1",
         "saltus/solvers/up.cpp:2",

@@ -10,6 +10,7 @@
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/model/joint_traits.h"
 #include "saltus/robots/robot.h"
 
 namespace saltus::cli {
@@ -57,10 +58,8 @@ Json dynamics_json(const Robot& robot, const ImportArguments& a) {
   state.v = given_or(a.v, state.v, "--v");
   Json joints = Json::array();
   for (const Body& b : model.bodies) {
-    const int quaternion = std::holds_alternative<Spherical>(b.joint)  ? b.q0
-                           : std::holds_alternative<Floating>(b.joint) ? b.q0 + 3
-                                                                       : -1;
-    if (quaternion >= 0 && std::abs(state.q.segment<4>(quaternion).norm() - 1) > 1e-6)
+    const int first = quaternion_at(b.joint);
+    if (first >= 0 && std::abs(state.q.segment<4>(b.q0 + first).norm() - 1) > 1e-6)
       throw InputError(fmt::format("--q: expected a unit quaternion for '{}'", b.name));
     if (b.nv > 0)
       joints.push_back({{"body", b.name}, {"q0", b.q0}, {"v0", b.v0}, {"nq", b.nq}, {"nv", b.nv}});

@@ -9,6 +9,7 @@
 #include "handles.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/closure.h"
+#include "saltus/model/joint_traits.h"
 
 namespace saltus::python {
 
@@ -33,9 +34,7 @@ void set_joints(StateHandle& s, const ByBody& q, const ByBody& v) {
   put_posture(*s.model, v, "v", posture.v);
   for (int i = 0; i < s.model->body_count(); ++i) {
     const Joint& joint = own_joint(*s.model, BodyIndex(i));
-    const int first = std::holds_alternative<Spherical>(joint)  ? 0
-                      : std::holds_alternative<Floating>(joint) ? 3
-                                                                : -1;
+    const int first = quaternion_at(joint);
     if (first < 0) continue;
     auto quaternion = posture.q[i].segment<4>(first);
     if (!(std::abs(quaternion.norm() - 1) < 1e-3))

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "saltus/model/joint_traits.h"
+
 namespace saltus::python {
 
 void require_free(bool taken, const char* what) {
@@ -44,10 +46,9 @@ void check_finite(VecIn x, const char* name) {
 void check_q(const Model& model, VecIn q, const char* name) {
   check_finite(q, name);
   for (const Body& b : model.bodies) {
-    const int first = std::holds_alternative<Spherical>(b.joint)  ? b.q0
-                      : std::holds_alternative<Floating>(b.joint) ? b.q0 + 3
-                                                                  : -1;
-    if (first >= 0 && !(std::abs(q.segment<4>(first).norm() - 1) < 1e-6))
+    if (quaternion_at(b.joint) < 0) continue;
+    const int first = b.q0 + quaternion_at(b.joint);
+    if (!(std::abs(q.segment<4>(first).norm() - 1) < 1e-6))
       throw InputError(fmt::format("{}[{}:{}]: expected a unit quaternion w, x, y, z of '{}'", name,
                                    first, first + 4, b.name));
   }

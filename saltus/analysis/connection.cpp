@@ -167,6 +167,7 @@ Constraints constraints(const ShapeSpace& space, const ShapeColumns& columns,
   Constraints c = constraints_along(space, columns, rows);
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].variable >= 0) c.B(static_cast<int>(i), rows[i].variable) += rows[i].rate;
+  for (const Mat* part : {&c.A, &c.B}) require_finite(*part, "rows of the axles");
   return c;
 }
 

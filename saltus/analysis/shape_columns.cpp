@@ -1,5 +1,8 @@
 #include "saltus/analysis/shape_columns.h"
 
+#include <fmt/format.h>
+
+#include "saltus/base/error.h"
 #include "saltus/dynamics/joint_kinematics.h"
 
 namespace saltus {
@@ -76,7 +79,21 @@ HeldRoot held_root(const Model& model, const ShapeSpace& space, VecIn r, VecIn u
   return h;
 }
 
+// Angles and lengths beyond what squares hold (1e154) have no place.
+[[noreturn]] void refuse_shape(const Model& model, const ShapeSpace& space, VecIn r, int body) {
+  Eigen::Index worst = 0;
+  r.cwiseAbs().maxCoeff(&worst);
+  throw InputError(fmt::format("'{}' has no finite place at the shape with {} = {}",
+                               model.bodies[body].name, space.variables[worst].name, r[worst]));
+}
+
 }  // namespace
+
+void require_finite(const Mat& m, const char* what) {
+  if (!m.allFinite())
+    throw InputError(
+        fmt::format("the {} of the creature overflow: expected smaller numbers", what));
+}
 
 ShapeColumns shape_columns(const Model& model, const ShapeSpace& space, VecIn r) {
   HeldRoot h = held_root(model, space, r, Vec::Zero(space.p()));
@@ -90,6 +107,8 @@ ShapeColumns shape_columns(const Model& model, const ShapeSpace& space, VecIn r)
     c.X[i] = to_reference * h.X[i];
     c.net[i] = to_body(c.X[i], space.basis);
     c.shape[i] = h.S[i] - to_body(c.X[i], h.S[space.reference]);
+    if (!c.net[i].allFinite() || !c.shape[i].allFinite())
+      refuse_shape(model, space, r, static_cast<int>(i));
   }
   return c;
 }
@@ -124,6 +143,8 @@ NetMatrices net_matrices(const ShapeColumns& c, const std::vector<Mat6>& K) {
     m.mixed += c.net[i].transpose() * KS;
     m.shape += c.shape[i].transpose() * KS;
   }
+  for (const Mat* part : {&m.net, &m.mixed, &m.shape})
+    require_finite(*part, "inertias or resistances");
   return m;
 }
 

@@ -22,7 +22,11 @@ struct ShapeColumns {
   std::vector<Mat6X> shape;  // S_b, 6 x p
 };
 
+// Throws InputError of a shape at which a body has no finite place.
 [[nodiscard]] ShapeColumns shape_columns(const Model& model, const ShapeSpace& space, VecIn r);
+// Throws InputError where `m` is not: Eigen's decompositions of such a matrix read what was never
+// written.
+void require_finite(const Mat& m, const char* what);
 // D_u of `net` and `shape` at the shape r of `columns`; X is left empty.
 [[nodiscard]] ShapeColumns shape_columns_along(const Model& model, const ShapeSpace& space, VecIn r,
                                                const ShapeColumns& columns, VecIn u);

@@ -9,6 +9,7 @@
 #include "saltus/base/error.h"
 #include "saltus/dynamics/joint_kinematics.h"
 #include "saltus/lie/so3.h"
+#include "saltus/model/joint_traits.h"
 
 namespace saltus {
 
@@ -99,7 +100,7 @@ BodyIndex find_root(const Model& model, ShapeSpace& space) {
   for (int i = 0; i < model.body_count(); ++i) {
     const Body& b = model.bodies[i];
     space.moves[i] = b.parent != world && space.moves[b.parent];
-    if (std::holds_alternative<RodPiece>(b.joint))
+    if (is_rod(b.joint))
       throw InputError(
           fmt::format("the shape of rods is not looked at yet, '{}' is of one", b.name));
     if (space.moves[i] || b.nv == 0) continue;

@@ -7,6 +7,7 @@
 
 #include "saltus/base/error.h"
 #include "saltus/lie/so3.h"
+#include "saltus/model/joint_traits.h"
 
 namespace saltus {
 
@@ -172,7 +173,7 @@ void check(const Model& model, const Actuation& actuation) {
   check_order(actuation.strains, &StrainOffset::coordinate, model.coordinates, "coordinate");
   for (const StrainOffset& s : actuation.strains) {
     const Coordinate& k = model.coordinates[s.coordinate];
-    if (!std::holds_alternative<RodPiece>(model.bodies[k.body].joint))
+    if (!is_rod(model.bodies[k.body].joint))
       throw InputError(fmt::format("'{}' is no coefficient of a rod", k.name));
     check_defined(s.offset, fmt::format("the strain offset of '{}'", k.name));
   }

@@ -7,6 +7,7 @@
 
 #include "saltus/base/error.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/model/joint_traits.h"
 
 namespace saltus {
 
@@ -41,8 +42,7 @@ struct Search {
     return all;
   }
   [[nodiscard]] bool floats(int body) const {
-    return !model.bodies[body].parent.valid() &&
-           std::holds_alternative<Floating>(model.bodies[body].joint) &&
+    return !model.bodies[body].parent.valid() && is_floating(model.bodies[body].joint) &&
            !model.bodies[body].cut.valid();
   }
 

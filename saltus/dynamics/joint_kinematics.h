@@ -1,4 +1,4 @@
-// The only place that looks at the kind of a joint: afterwards there are columns S and a bias.
+// The motion of a joint by its kind: no algorithm after it looks at one (model/joint_traits.h).
 #pragma once
 #include "saltus/lie/se3.h"
 #include "saltus/model/joint.h"

@@ -8,6 +8,7 @@
 #include "saltus/dynamics/joint_motion.h"
 #include "saltus/dynamics/preconditions.h"
 #include "saltus/lie/so3.h"
+#include "saltus/model/joint_traits.h"
 
 namespace saltus {
 
@@ -175,9 +176,9 @@ void local_rates(const Model& model, VecIn x, VecIn v, VecRef rates) {
   SALTUS_ASSERT(x.size() == model.nv && v.size() == model.nv && rates.size() == model.nv);
   rates = v;
   for (const Body& b : model.bodies) {
-    const bool floats = std::holds_alternative<Floating>(b.joint);
-    if (!floats && !std::holds_alternative<Spherical>(b.joint)) continue;
-    const int k = b.v0 + (floats ? 3 : 0);
+    const int first = quaternion_at(b.joint);
+    if (first < 0) continue;
+    const int k = b.v0 + first;
     rates.segment<3>(k) = dexp_inv_so3(x.segment<3>(k)) * v.segment<3>(k);
   }
 }
@@ -226,8 +227,7 @@ Posture zero_posture(const Model& model) {
     const Joint& j = own_joint(model, BodyIndex(i));
     p.q.emplace_back(Vec::Zero(nq_of(j)));
     p.v.emplace_back(Vec::Zero(nv_of(j)));
-    if (std::holds_alternative<Spherical>(j)) p.q.back()[0] = 1;
-    if (std::holds_alternative<Floating>(j)) p.q.back()[3] = 1;
+    if (const int w = quaternion_at(j); w >= 0) p.q.back()[w] = 1;
   }
   return p;
 }

@@ -1,6 +1,7 @@
 #include "saltus/dynamics/workspace.h"
 
 #include "saltus/dynamics/joint_kinematics.h"
+#include "saltus/model/joint_traits.h"
 
 namespace saltus {
 
@@ -26,7 +27,7 @@ Workspace::Workspace(const Model& model) : tree(model) {
   // Most joints' columns are constant in the body's frame; forward_kinematics writes the others.
   const State zero = make_state(model);
   for (const Body& b : model.bodies) {
-    if (std::holds_alternative<RodPiece>(b.joint)) continue;
+    if (is_rod(b.joint)) continue;
     SE3 pose;
     Columns6 own = Columns6::Zero();
     Vec6 none;

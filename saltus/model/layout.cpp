@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "saltus/base/error.h"
+#include "saltus/model/joint_traits.h"
 #include "saltus/rods/segment.h"
 
 namespace saltus {
@@ -24,8 +25,7 @@ void add_coordinates(Model& model, const Joint& kind, const std::string& joint_n
                       : joint_name + suffix[i];
     c.body = self;
     c.component = i;
-    c.rotational = std::holds_alternative<Revolute>(kind) || std::holds_alternative<Bend>(kind) ||
-                   (planar && i == 2);
+    c.rotational = is_angular(kind, i);
     c.cut = body.cut;
     if (!c.cut.valid()) {
       c.q_index = body.q0 + i;
@@ -65,11 +65,7 @@ void lay_out_velocities(Model& model) {
     if (body.station > 0) continue;
     for (int k = 0; k < body.nv; ++k) {
       model.v_body[body.v0 + k] = i;
-      model.rotational[body.v0 + k] = std::holds_alternative<Revolute>(body.joint) ||
-                                      std::holds_alternative<Bend>(body.joint) ||
-                                      std::holds_alternative<Spherical>(body.joint) ||
-                                      (std::holds_alternative<Planar>(body.joint) && k == 2) ||
-                                      (std::holds_alternative<Floating>(body.joint) && k >= 3);
+      model.rotational[body.v0 + k] = is_angular(body.joint, k);
     }
   }
   for (const Body& b : model.bodies) {

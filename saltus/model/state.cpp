@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "saltus/base/error.h"
+#include "saltus/model/joint_traits.h"
 
 namespace saltus {
 
@@ -15,8 +16,7 @@ State make_state(const Model& model) {
   s.v.setZero(model.nv);
   s.increment.setZero(model.nv);
   for (const Body& b : model.bodies) {
-    if (std::holds_alternative<Spherical>(b.joint)) s.q[b.q0] = 1;
-    if (std::holds_alternative<Floating>(b.joint)) s.q[b.q0 + 3] = 1;
+    if (const int w = quaternion_at(b.joint); w >= 0) s.q[b.q0 + w] = 1;
   }
   s.Lambda.setZero(model.lambda_rows);
   s.mode.assign(model.slots.size(), 0);

@@ -11,6 +11,7 @@
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
+#include "saltus/model/joint_traits.h"
 #include "saltus/model/layout.h"
 #include "saltus/scene/document.h"
 #include "saltus/scene/scene.h"
@@ -683,10 +684,7 @@ struct SystemBuilder {
       };
       put(found->second.q, posture.q[i], "q");
       put(found->second.v, posture.v[i], "v");
-      const int first = std::holds_alternative<Spherical>(joint)  ? 0
-                        : std::holds_alternative<Floating>(joint) ? 3
-                                                                  : -1;
-      if (first >= 0) {
+      if (const int first = quaternion_at(joint); first >= 0) {
         auto quaternion = posture.q[i].segment<4>(first);
         if (std::abs(quaternion.norm() - 1) > 1e-3)
           throw error(path + ".q", "expected a unit quaternion w, x, y, z");

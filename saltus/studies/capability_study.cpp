@@ -7,6 +7,7 @@
 
 #include "saltus/base/error.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/model/joint_traits.h"
 
 namespace saltus {
 
@@ -81,7 +82,7 @@ int floating_root(const Model& model) {
   int root = -1;
   for (int i = 0; i < model.body_count(); ++i)
     if (!model.bodies[i].parent.valid()) {
-      if (root >= 0 || !std::holds_alternative<Floating>(model.bodies[i].joint)) return -1;
+      if (root >= 0 || !is_floating(model.bodies[i].joint)) return -1;
       root = i;
     }
   return root;
