@@ -51,6 +51,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
     supports: false,
     forceScale: 1,
     shapes: false,
+    rods: "",
     trails: ["com"],
     plots: defaultPlots(info),
     theme: startTheme(),
@@ -141,7 +142,7 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
     }
   }).observe(stage);
 
-  listenToKeys(store, player, { fit, picture, addPlot: () => openPicker(store, runs[0]!) });
+  listenToKeys(store, player, { header: () => runs[0]!.info.header, fit, picture, addPlot: () => openPicker(store, runs[0]!) });
   void timeline.load().catch(complain);
   void modes.load().catch(complain);
   void impacts.load().catch(complain);

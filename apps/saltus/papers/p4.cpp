@@ -11,6 +11,7 @@
 #include "apps/saltus/papers/study.h"
 #include "apps/saltus/shape_picture.h"
 #include "apps/saltus/write_file.h"
+#include "saltus/studies/rod_study.h"
 #include "saltus/studies/shape_study.h"
 
 namespace saltus::cli {
@@ -222,6 +223,20 @@ void orders(Page& page, const std::string& folder) {
   page.grid({"step [s]", "error", "order"}, rows, "saltus run scenes/p4/free-chain.yaml");
 }
 
+void rods(Page& page) {
+  page.section(
+      "Rods",
+      "Section 8: Cosserat rods by strain coefficients, at rest (docs/rods.md). What touches is "
+      "worked out by its free part, closed by what holds at a lift-off.");
+  References rows(page);
+  const auto add = [&](const std::vector<RodFigure>& figures) {
+    for (const RodFigure& f : figures) rows.add(f.what, f.ours, f.reference, f.allowed);
+    rows.show("build/release/tests/rod_study_test");
+  };
+  add(beam_figures());
+  add(contact_figures());
+}
+
 }  // namespace
 
 std::string p4_page(const std::string& folder, int& misses) {
@@ -235,6 +250,7 @@ std::string p4_page(const std::string& folder, int& misses) {
   swimmers(page, folder);
   three_ways(page, folder);
   orders(page, folder);
+  rods(page);
   page.section("What the paper leaves unsaid, and what we take", "");
   page.list(
       {"Fig. 8's flowchart is lost: rebuilt from section 7 (saltus/analysis/net_recursion.h).",

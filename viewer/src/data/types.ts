@@ -76,6 +76,8 @@ export interface Rod {
   bodies: number[];
   at: number[]; // arc length of each at rest [m]
   radii: number[]; // [m]; 0: not given
+  rest?: number[][]; // strains without load: stretch, shear y and z, torsion, bending about y and z
+  stiffness?: number[][]; // against them
 }
 
 export interface Header {

@@ -168,7 +168,7 @@ export class View {
     layer.bodies.object.visible = true;
     layer.bodies.update(frame.pose);
     layer.elements.update(frame.pose);
-    layer.rods.update(frame.pose);
+    layer.rods.update(frame, state.rods);
     layer.arrows.update(forcesOf(layer.run, frame, state), this.metresPerNewton);
     if (leads && state.follow) this.cameras.follow(this.followed(layer.run, frame));
   }

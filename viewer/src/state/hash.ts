@@ -33,6 +33,7 @@ export function writeHash(state: ViewState, eye: string): string {
   hash.set("forces", [state.contacts && "contacts", state.supports && "supports"].filter(Boolean).join(" "));
   if (state.forceScale !== 1) hash.set("scale", String(Number(state.forceScale.toPrecision(4))));
   if (state.shapes) hash.set("shapes", "1");
+  if (state.rods) hash.set("rods", state.rods);
   hash.set("trails", state.trails.join(" "));
   if (state.speed !== 1) hash.set("speed", String(state.speed));
   if (state.loop) hash.set("loop", "1");
@@ -62,6 +63,8 @@ export function readHash(text: string): { patch: Partial<ViewState>; eye: string
   const scale = number("scale");
   if (scale !== undefined && scale > 0) patch.forceScale = Math.min(100, Math.max(0.01, scale));
   if (hash.get("shapes") === "1") patch.shapes = true;
+  const rods = hash.get("rods");
+  if (rods === "bending" || rods === "moment" || rods === "pressure") patch.rods = rods;
   const trails = words("trails");
   if (trails) patch.trails = trails;
   const speed = number("speed");

@@ -1,5 +1,6 @@
 // What the user has chosen; everything on the page follows from it and from the runs.
 import type { SeriesQuery } from "../data/source";
+import type { RodColour } from "../scene/rod_values";
 
 export type CameraMode = "orbit" | "top";
 export type Theme = "light" | "dark";
@@ -17,6 +18,7 @@ export interface ViewState {
   contacts: boolean; // force arrows of contacts
   supports: boolean; // and of supports
   forceScale: number; // relative to the automatic one
+  rods: RodColour; // what colours rods
   shapes: boolean; // contact shapes of bodies that have visuals
   trails: string[]; // "com" and bodies
   plots: PlotSpec[];

@@ -1,4 +1,6 @@
 // The keyboard.
+import type { Header } from "../data/types";
+import { rodColours, type RodColour } from "../scene/rod_values";
 import type { Player } from "../state/player";
 import type { Store } from "../state/store";
 import { openHelp } from "./help";
@@ -6,6 +8,7 @@ import { toggleTheme } from "./theme";
 import { SPEEDS } from "./transport";
 
 export interface Actions {
+  header(): Header;
   fit(): void;
   picture(): void;
   addPlot(): void;
@@ -15,6 +18,11 @@ function faster(store: Store, by: 1 | -1): void {
   const { speed } = store.state;
   const next = by > 0 ? SPEEDS.find((s) => s > speed) : [...SPEEDS].reverse().find((s) => s < speed);
   if (next) store.set({ speed: next });
+}
+
+function nextColour(header: Header, now: RodColour): RodColour {
+  const all = rodColours(header).map(([value]) => value);
+  return all[(all.indexOf(now) + 1) % all.length]!;
 }
 
 export function listenToKeys(store: Store, player: Player, actions: Actions): void {
@@ -33,6 +41,7 @@ export function listenToKeys(store: Store, player: Player, actions: Actions): vo
     l: () => flip("loop"),
     f: () => flip("contacts"),
     g: () => flip("supports"),
+    o: () => store.set({ rods: nextColour(actions.header(), store.state.rods) }),
     s: () => flip("shapes"),
     c: () => store.set({ camera: store.state.camera === "top" ? "orbit" : "top" }),
     t: () => {

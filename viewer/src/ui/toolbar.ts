@@ -2,6 +2,7 @@
 import type { RunInfo } from "../data/types";
 import { hiddenShapes } from "../scene/pieces";
 import { MODE_COLOURS, MODE_NAMES } from "../scene/palette";
+import { rodColours, type RodColour } from "../scene/rod_values";
 import type { View } from "../scene/view";
 import type { CameraMode, Store } from "../state/store";
 import { h, option, short, toggle } from "./dom";
@@ -15,7 +16,7 @@ export class Toolbar {
     private readonly view: View,
     fit: () => void,
   ) {
-    this.element.append(this.cameras(info, fit), this.forces(info), ...this.shapes(info), this.trails(info));
+    this.element.append(this.cameras(info, fit), this.forces(info), ...this.shapes(info), ...this.rods(info), this.trails(info));
   }
 
   private cameras(info: RunInfo, fit: () => void): HTMLElement {
@@ -76,6 +77,20 @@ export class Toolbar {
     store.watch(["shapes"], show);
     show();
     return [group("Bodies", shapes.button)];
+  }
+
+  private rods(info: RunInfo): HTMLElement[] {
+    const { store } = this;
+    if (!info.header.rods?.length) return [];
+    const colour = h("select", { "aria-label": "colour of rods", title: "what colours rods (o)" });
+    colour.append(...rodColours(info.header).map(([value, text, unit]) => option(value, unit ? `${text} [${unit}]` : text)));
+    colour.addEventListener("change", () => store.set({ rods: colour.value as RodColour }));
+    const show = (): void => {
+      colour.value = store.state.rods;
+    };
+    store.watch(["rods"], show);
+    show();
+    return [group("Rods", colour)];
   }
 
   private trails(info: RunInfo): HTMLElement {
