@@ -171,8 +171,6 @@ def test_a_cat_falls_on_its_feet_in_a_run(run, scenes, tmp_path):  # section 2: 
     ("p4/viscous-chain.yaml", ["fluids[0].bodies=[fin*]"], "no body matches fin*"),
     ("p4/viscous-chain.yaml", ["fluids[0].matrix=[1, 1, 1, 1, 1, -9]"], "expected no negative eigenvalue"),
     ("p4/viscous-chain.yaml", ["fluids[0].matrix=[1, 1, 1, 1, 1, 1, 1]"], "expected 6 or 36 numbers"),
-    ("p4/viscous-chain.yaml", ["bodies[0].added_mass=[1, 1, 1, 1, 1, 1]", "fluids[0].current=[1, 0, 0]"],
-     "has added mass"),
 ])
 def test_bad_input(run, scenes, scene, sets, message):
     options = [x for s in sets for x in ("--set", s)]

@@ -42,6 +42,15 @@ Jet chain(const Jet& a, double f, double df, double ddf) {
   return {f, df * a.d, ddf * a.d * a.d + df * a.dd};
 }
 
+// A sine that grows (Sine::ramp), less its offset.
+Jet growing_sine(const Sine& s, double t) {
+  const double p = s.omega * t + s.phase, x = std::clamp(t / s.ramp, 0.0, 1.0), y = 1 - x;
+  const Jet r{x * x * x * (10 - 15 * x + 6 * x * x), 30 * x * x * y * y / s.ramp,
+              60 * x * y * (y - x) / (s.ramp * s.ramp)};
+  return s.amplitude *
+         (r * Jet{std::sin(p), s.omega * std::cos(p), -s.omega * s.omega * std::sin(p)});
+}
+
 // Angle of the leg; past a kink its right-hand derivatives.
 Jet leg_angle(const LegGait& s, double t) {
   const double omega = two_pi * s.frequency, since = t - s.start;
@@ -124,6 +133,7 @@ struct Value {
   double operator()(const LegGait& s) const { return leg_value(s, t); }
   double operator()(const Constant& s) const { return s.value; }
   double operator()(const Sine& s) const {
+    if (s.ramp > 0) return s.offset + growing_sine(s, t).x;
     return s.offset + s.amplitude * std::sin(s.omega * t + s.phase);
   }
   double operator()(const HalfSine& s) const {
@@ -155,6 +165,7 @@ struct Rate {
   double operator()(const LegGait& s) const { return leg_angle(s, t).d; }
   double operator()(const Constant&) const { return 0; }
   double operator()(const Sine& s) const {
+    if (s.ramp > 0) return growing_sine(s, t).d;
     return s.amplitude * s.omega * std::cos(s.omega * t + s.phase);
   }
   double operator()(const HalfSine& s) const {
@@ -188,6 +199,7 @@ struct SecondRate {
   double operator()(const LegGait& s) const { return leg_angle(s, t).dd; }
   double operator()(const Constant&) const { return 0; }
   double operator()(const Sine& s) const {
+    if (s.ramp > 0) return growing_sine(s, t).dd;
     return -s.amplitude * s.omega * s.omega * std::sin(s.omega * t + s.phase);
   }
   double operator()(const HalfSine& s) const {
@@ -216,7 +228,10 @@ struct NextBreak {
     return it == times.end() ? never : *it;
   }
   double operator()(const Constant&) const { return never; }
-  double operator()(const Sine&) const { return never; }
+  double operator()(const Sine& s) const {  // of the third derivative
+    if (s.ramp <= 0 || s.amplitude == 0 || reached(t) >= s.ramp) return never;
+    return reached(t) < 0 ? 0 : s.ramp;
+  }
   double operator()(const HalfSine& s) const {
     if (s.omega == 0 || s.amplitude == 0) return never;
     // The zeros in the order of time: sin(omega t + phase) = 0 where |omega| t + sign phase = k pi.
@@ -277,7 +292,10 @@ struct Undefined {
     if (!finite({s.amplitude, s.offset})) return "amplitude and offset";
     return finite({s.omega, s.phase}) ? nullptr : "omega and phase";
   }
-  const char* operator()(const Sine& s) const { return wave(s); }
+  const char* operator()(const Sine& s) const {
+    if (!(finite({s.ramp}) && s.ramp >= 0)) return "ramp";
+    return wave(s);
+  }
   const char* operator()(const HalfSine& s) const { return wave(s); }
   const char* operator()(const Square& s) const {
     if (!finite({s.on, s.off, s.start})) return "on, off and start";

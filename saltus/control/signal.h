@@ -8,9 +8,11 @@ namespace saltus {
 struct Constant {
   double value = 0;
 };
-// offset + amplitude sin(omega t + phase)
+// offset + r amplitude sin(omega t + phase), where r grows from 0 at t = 0 to 1 at t = ramp:
+//   r = s^3 (10 - 15 s + 6 s^2),  s = t / ramp;  without ramp r = 1.
 struct Sine {
   double amplitude = 0, omega = 0, phase = 0, offset = 0;  // omega [rad/s], phase [rad]
+  double ramp = 0;                                         // [s]
 };
 // offset + amplitude max(0, sin(omega t + phase))
 struct HalfSine {

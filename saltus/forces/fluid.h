@@ -1,11 +1,19 @@
-// Stokes drag, quadratic drag, buoyancy and a uniform current on rigid bodies (model.h, Fluid).
+// What a fluid does to bodies and to sections of slender ones (model.h, Fluid; docs/fluids.md).
 //
-//   V  = twist of the body against the fluid, its frame: (v - R' current, omega)
-//   F  = -K V - T' (c_i |V_c,i| V_c,i)_i,    V_c = T V at the centre of what is displaced
-//   K' = K + T' diag(2 c_i |V_c,i|) T        its slope, -dF/dV: symmetric, without negative
-//   directions
+// With U the flow at `centre`, V = (v - R' U, omega) the twist against it in the body's frame and
+// s the wet share:
+//   drag        -s (K V + T' (c_i |V_c,i| V_c,i)_i),   V_c = T V at the centre
+//   its slope   s (K + T' diag(2 c_i |V_c,i|) T), -dF/dV: symmetric, without negative directions
+//   pressure    lift (s (-gravity) + DU/Dt),   DU/Dt = dU/dt + (U . grad) U
+//   added mass  its inertia A is the body's, whose -(A dV_b/dt + V_b x* A V_b) holds the Munk
+//   couple
+//               and the force at the head; of the flow there remain
+//               A (d(R' U)/dt, 0) - V x* A V + V_b x* A V_b,   V_b the body's own twist,
+//               d/dt following the body: R' (dU/dt + (v . grad) U) - omega x R' U
+//   end         G = u p - (v . p) t / 2,  p = m v,  u = v . t: the flux of added momentum that the
+//               end sheds (Lighthill 1971), v against the flow there, t outward, m per length.
 //
-// Buoyancy, -lift gravity at the centre, has an energy: lift gravity . p.
+// Buoyancy has an energy: of what is wet, lift gravity . p.
 #pragma once
 #include "saltus/dynamics/workspace.h"
 
@@ -13,13 +21,13 @@ namespace saltus {
 
 struct FluidForce {
   Vec6 wrench = Vec6::Zero();  // all of it on the body, its frame
-  Mat6 slope = Mat6::Zero();   // K'
+  Mat6 slope = Mat6::Zero();   // of the drag
   double lost = 0;             // power of the drag on V, never positive [W]
-  double carried = 0;          // power of the current: of the drag on the fluid's velocity [W]
+  double given = 0;            // power of the flow and of the wake, all else but buoyancy [W]
 };
 // On a body at X with the twist V, its frame.
-[[nodiscard]] FluidForce fluid_force(const Fluid& fluid, const Vec3& gravity, const SE3& X,
-                                     const Vec6& twist);
+[[nodiscard]] FluidForce fluid_force(const Fluid& fluid, const Vec3& gravity, double t,
+                                     const SE3& X, const Vec6& twist);
 
 // Of buoyancy [J]; needs forward_kinematics.
 [[nodiscard]] double buoyancy_energy(const Model& model, const Workspace& work);

@@ -36,8 +36,9 @@ void refuse_laws(const Model& m, const Actuation& a) {
   for (const Wheel& w : m.wheels)
     if (w.pressed) got(fmt::format("wheel '{}' that is pressed on its plane", w.name));
   for (const Fluid& f : m.fluids)
-    if (!f.quadratic.isZero(0) || !f.current.isZero(0))
-      got(fmt::format("quadratic drag or a current on '{}'", m.bodies[f.body].name));
+    if (!f.quadratic.isZero(0) || f.flow || !f.end.added.isZero(0) || f.surface.half > 0)
+      got(fmt::format("quadratic drag, a flow, an end or a surface on '{}'",
+                      m.bodies[f.body].name));
   for (const Coordinate& c : m.coordinates)
     if (c.dof.stiffness > 0 || c.dof.damping > 0 || c.dof.friction > 0)
       got(fmt::format("a spring, damper or friction in '{}'", c.name));

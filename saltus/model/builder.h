@@ -2,6 +2,8 @@
 // Every complaint is an InputError with the path of the culprit (bodies[3].mass).
 #pragma once
 #include <array>
+#include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -59,6 +61,19 @@ struct RodSpec {
 // The joint of a segment: before the dot of its coefficients.
 [[nodiscard]] std::string segment_name(const RodSpec& rod, std::size_t segment);
 
+// A fluid along a slender body, per length; x along it, y and z across.
+struct FluidSection {
+  Vec3 resistance = Vec3::Zero();  // linear [N s/m^2]
+  Vec3 drag = Vec3::Zero();        // quadratic, c |v| v [N s^2/m^3]
+  Vec3 added = Vec3::Zero();       // [kg/m]
+  double displaced = 0;            // [kg/m]
+};
+struct FluidAlong {
+  std::function<FluidSection(double X)> section;  // X: arc length from the base of a rod [m]
+  std::shared_ptr<const Flow> flow;
+  WaterLine surface;
+};
+
 // Which joints are cut: those marked, or every one (P0, P2's maximal set).
 enum class CoordinateSet { as_marked, minimal, maximal };
 
@@ -93,7 +108,14 @@ class ModelBuilder {
   ModelBuilder& spring(const Spring& spring, const std::string& body_a, const std::string& body_b);
   ModelBuilder& drag(const Drag& drag, const std::string& body);
   ModelBuilder& wheel(const Wheel& wheel, const std::string& body);
+  // Its added mass goes to the body's inertia.
   ModelBuilder& fluid(const Fluid& fluid, const std::string& body);
+  // Along the x-axis of a straight link: sections at Gauss points, of one point the whole of it.
+  ModelBuilder& fluid_along(const FluidAlong& along, const std::string& body, double length,
+                            const Vec3& middle, int points);
+  // Along a rod: a section a station.
+  ModelBuilder& fluid_along(const FluidAlong& along, const std::string& rod);
+  [[nodiscard]] std::size_t fluid_count() const { return fluids_.size(); }
   // The names of the terms' coordinates, in their order, take the place of their indices.
   ModelBuilder& gap_contact(const GapContact& contact, const std::vector<std::string>& joints);
 

@@ -1,8 +1,7 @@
-// Runners, springs, drags, wheels, fluids, gap contacts and cables of a ModelBuilder, and bodies
-// without mass.
+// Runners, springs, drags, wheels, gap contacts and cables of a ModelBuilder, and bodies without
+// mass.
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -86,24 +85,6 @@ ModelBuilder& ModelBuilder::wheel(const Wheel& wheel, const std::string& body) {
   require(wheel.normal.allFinite() && wheel.normal.norm() > 1e-12, path + ".normal",
           "expected a direction");
   wheels_.push_back({wheel, body});
-  return *this;
-}
-
-ModelBuilder& ModelBuilder::fluid(const Fluid& fluid, const std::string& body) {
-  const std::string path = fmt::format("fluids[{}]", fluids_.size());
-  const double scale = fluid.resistance.norm();
-  require(fluid.resistance.allFinite() &&
-              (fluid.resistance - fluid.resistance.transpose()).norm() <= 1e-12 * scale,
-          path + ".resistance", "expected a symmetric 6 x 6 matrix");
-  const double least = Eigen::SelfAdjointEigenSolver<Mat6>(fluid.resistance).eigenvalues()[0];
-  require(least >= -1e-12 * scale, path + ".resistance",
-          fmt::format("expected no negative eigenvalue, got {:.6g}", least));
-  require(fluid.quadratic.allFinite() && (fluid.quadratic.array() >= 0).all(), path + ".quadratic",
-          "expected numbers >= 0");
-  require(fluid.lift >= 0 && std::isfinite(fluid.lift), path + ".volume", "expected a number >= 0");
-  require(fluid.centre.allFinite(), path + ".centre", "expected three finite numbers");
-  require(fluid.current.allFinite(), path + ".current", "expected three finite numbers");
-  fluids_.push_back({fluid, body});
   return *this;
 }
 
@@ -266,14 +247,7 @@ void ModelBuilder::add_elements(Model& model) const {
   }
   for (std::size_t i = 0; i < fluids_.size(); ++i) {
     Fluid x = fluids_[i].fluid;
-    const std::string path = fmt::format("fluids[{}]", i);
-    x.body = find(model, fluids_[i].body, path + ".body");
-    // Added mass belongs to the velocity against the fluid, the body's own to the absolute one.
-    const auto spec = body_of_.find(fluids_[i].body);
-    require(x.current.isZero(0) || spec == body_of_.end() || bodies_[spec->second].added.isZero(0),
-            path + ".current",
-            fmt::format("'{}' has added mass: give its motion against the fluid, without current",
-                        fluids_[i].body));
+    x.body = find(model, fluids_[i].body, fmt::format("fluids[{}].body", i));
     model.fluids.push_back(x);
   }
 }

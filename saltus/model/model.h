@@ -21,7 +21,9 @@
 #include "saltus/laws/laws.h"
 #include "saltus/lie/inertia.h"
 #include "saltus/lie/se3.h"
+#include "saltus/model/flow.h"
 #include "saltus/model/joint.h"
+#include "saltus/model/wing.h"
 
 namespace saltus {
 
@@ -208,10 +210,22 @@ struct Drag {
   double coefficient = 0;     // k [N s/m]
 };
 
-// What a fluid does to a body besides its added mass, which is in the inertia. With V the body's
-// twist against the fluid, linear first, in the body's frame:
-//   wrench = -resistance V - (c_i |V_i| V_i), the latter for V at `centre`;  -density volume
-//   gravity
+// The surface of a fluid: sections are wet by the share of them below it, from all at the depth
+// `half` under it to none at `half` above.
+struct WaterLine {
+  double height = 0;  // against gravity [m]
+  double half = 0;    // of a section's extent [m]; 0: there is fluid everywhere
+};
+// Where a slender body ends in a wake: what it leaves behind there (Lighthill, forces/fluid.h).
+struct FluidEnd {
+  Vec3 point = Vec3::Zero();     // in the body [m]
+  Vec3 outward = Vec3::UnitX();  // unit, in the body: out of it along its axis
+  Mat3 added = Mat3::Zero();     // added mass per length of its last section, body frame [kg/m]
+};
+// What a fluid does to a body or to a section of it, besides the inertia of its added mass. With V
+// the twist against the fluid, linear first, in the body's frame:
+//   wrench = -resistance V - (c_i |V_i| V_i), the latter for V at `centre`
+//            - lift gravity at `centre`, and what a flow and an end add (forces/fluid.h).
 struct Fluid {
   std::string name;
   BodyIndex body;
@@ -219,7 +233,12 @@ struct Fluid {
   Vec6 quadratic = Vec6::Zero();   // c [N s^2/m^2], [N m s^2]
   double lift = 0;                 // density times volume: what the body displaces [kg]
   Vec3 centre = Vec3::Zero();      // of what it displaces, in the body [m]
-  Vec3 current = Vec3::Zero();     // velocity of the fluid, inertial, the same everywhere [m/s]
+  // Added mass, about the body's origin: a part of the body's inertia, which moves against the flow
+  Mat6 added = Mat6::Zero();
+  std::shared_ptr<const Flow> flow;  // null: at rest
+  WaterLine surface;
+  FluidEnd end;
+  std::shared_ptr<const Wing> wing;  // null: none
 };
 
 // A contact known by its gap as a function of joint coordinates rather than by shapes:

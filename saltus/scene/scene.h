@@ -10,6 +10,7 @@
 #include "saltus/analysis/metrics.h"
 #include "saltus/base/error.h"
 #include "saltus/control/computed_torque.h"
+#include "saltus/control/curvature_wave.h"
 #include "saltus/control/locomotion.h"
 #include "saltus/control/sensor.h"
 #include "saltus/integrators/closure.h"
@@ -163,10 +164,19 @@ struct WheelScene {
   Wheel wheel;
   std::string body;
 };
-// Of every body that the patterns name.
+// Of every body that the patterns name, or along them and along rods.
 struct FluidScene {
-  Fluid fluid;  // but its body
-  std::vector<std::string> bodies;
+  Fluid fluid;  // but its body; its flow and surface are those along bodies too
+  std::vector<std::string> bodies, rods;
+  std::optional<FluidSection> along;
+  double length = 0;  // of each body, along its x [m]
+  Vec3 middle = Vec3::Zero();
+  int points = 2;
+  struct Tail {
+    std::string body;  // empty: the tip of the last rod, or the last body
+    Vec3 point = Vec3::Zero(), outward = Vec3::UnitX();
+  };
+  std::optional<Tail> tail;
   std::string path;
 };
 
@@ -178,11 +188,13 @@ struct WormScene {
 
 // A gait of several joints at once (control/shape_gait.h).
 struct GaitScene {
-  enum class Kind { serpenoid, ellipse, polygon, spline, table, signals };
+  enum class Kind { serpenoid, ellipse, polygon, spline, table, signals, wave };
   std::string name;
   std::vector<std::string> joints;  // patterns of shape variables, each in the model's order
   Kind kind = Kind::signals;
   double amplitude = 0, omega = 1, lag = 0, offset = 0;
+  CurvatureWave wave;
+  double length = 1;  // of the chain [m]
   std::vector<double> centre, cosine, sine, times;
   std::vector<std::vector<double>> points;  // a row each; of a table one a time
   double period = 1;

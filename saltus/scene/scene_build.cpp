@@ -444,19 +444,45 @@ struct SystemBuilder {
     for (const CableScene& c : scene.cables) builder.cable(c.cable, c.bodies, c.joints);
   }
 
+  // Whose names the patterns match; the last of them ends in a tail.
   void add_fluid(const FluidScene& f) {
-    bool any = false;
+    std::string last;
+    const auto complain = [&](const auto& add, const std::string& name) {
+      try {
+        add(name);
+      } catch (const InputError& e) { throw error(f.path, e.message()); }
+      fluid_paths.resize(builder.fluid_count(), f.path);
+      last = name;
+    };
     for (const BodyScene& b : scene.bodies)
       if (std::any_of(f.bodies.begin(), f.bodies.end(),
-                      [&](const std::string& pattern) { return matches(pattern, b.name); })) {
-        try {
-          builder.fluid(f.fluid, b.name);
-        } catch (const InputError& e) { throw error(f.path, e.message()); }
-        fluid_paths.push_back(f.path);
-        any = true;
-      }
-    if (!any)
+                      [&](const std::string& pattern) { return matches(pattern, b.name); }))
+        complain([&](const std::string& name) { add_fluid(f, name); }, b.name);
+    if (!f.bodies.empty() && last.empty())
       throw error(f.path + ".bodies", fmt::format("no body matches {}", fmt::join(f.bodies, ", ")));
+    for (const std::string& rod : f.rods) {
+      complain([&](const std::string& name) { builder.fluid_along(along_of(f), name); }, rod);
+      last = rod + ".tip";
+    }
+    if (f.tail)
+      complain([&](const std::string& name) { add_tail(f, name); },
+               f.tail->body.empty() ? last : f.tail->body);
+  }
+  static FluidAlong along_of(const FluidScene& f) {
+    return {[section = *f.along](double) { return section; }, f.fluid.flow, f.fluid.surface};
+  }
+  void add_fluid(const FluidScene& f, const std::string& body) {
+    if (f.along)
+      builder.fluid_along(along_of(f), body, f.length, f.middle, f.points);
+    else
+      builder.fluid(f.fluid, body);
+  }
+  void add_tail(const FluidScene& f, const std::string& body) {
+    Fluid tail;
+    tail.flow = f.fluid.flow;
+    tail.surface = f.fluid.surface;
+    tail.end = {f.tail->point, f.tail->outward, Mat3(f.along->added.asDiagonal())};
+    builder.fluid(tail, body);
   }
   std::vector<std::string> fluid_paths{};  // of the builder's fluids
 

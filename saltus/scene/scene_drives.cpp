@@ -45,6 +45,8 @@ Signal read_signal_here(Fields& f) {
             h.number("omega", s.omega, "rad/s", "");
             h.number("phase", s.phase, "rad", "");
             h.number("offset", s.offset, "", "");
+            h.number("ramp", s.ramp, "s", "time in which it grows from nothing; default 0",
+                     not_negative);
             signal = s;
           }},
          {"half-sine",

@@ -40,6 +40,18 @@ void read_runner(Fields& f, RunnerScene& runner);
 void read_wheel(Fields& f, WheelScene& wheel);
 void read_resistance(Fields& f, FluidScene& fluid);  // of shape.resistance
 void read_fluid(Fields& f, FluidScene& fluid);
+void read_flow(Fields& f, std::shared_ptr<const Flow>& flow);
+void read_wing(Fields& f, FluidScene& fluid);
+// Waves of strain along a rod, of the keys `waves` and `muscle_waves`.
+struct StrainWave {
+  Strain component = Strain::bend_z;
+  CurvatureWave wave;
+  bool muscle = false;
+  std::string path;
+};
+void read_curvature_wave(Fields& f, CurvatureWave& wave);
+void read_strain_waves(Fields& f, std::vector<StrainWave>& waves);
+void add_strain_waves(const std::vector<StrainWave>& waves, RodScene& rod);
 void read_worm(Fields& f, WormScene& worm);
 // Final positions and velocities of a worm's masses, under names that are free.
 void add_worm_metrics(Scene& scene);

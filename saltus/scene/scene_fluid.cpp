@@ -1,6 +1,8 @@
 // Fluids and wheels of a scene.
 #include <fmt/format.h>
 
+#include <numbers>
+
 #include "saltus/analysis/connection.h"
 #include "saltus/scene/scene_elements.h"
 
@@ -45,6 +47,51 @@ void read_slender(Fields& f, Mat6& K) {
   if (!f.writing_schema()) K += slender_resistance(length, tangential, normal, middle);
 }
 
+// 2 or 3 numbers: along, across (y and z), or along, y, z.
+void read_three(Fields& f, const char* key, const char* about, Vec3& x) {
+  std::vector<double> list;
+  f.number_or_list(key, list, "", about, 2, 3, not_negative);
+  if (list.size() >= 2) x = {list[0], list[1], list.back()};
+}
+
+// Per length of a slender body.
+void read_section(Fields& f, double density, FluidSection& s) {
+  std::vector<double> ellipse;
+  f.number_or_list("ellipse", ellipse, "m",
+                   "thickness along y and height along z of its section: added mass rho pi/4 (0, "
+                   "height^2, thickness^2) and what it displaces",
+                   2, 2, positive);
+  if (ellipse.size() == 2) {
+    const double k = density * std::numbers::pi / 4, y = ellipse[0], z = ellipse[1];
+    s.added = k * Vec3(0, z * z, y * y);
+    s.displaced = k * y * z;
+  }
+  read_three(f, "resistance", "linear: along, y and z (or across) [N s/m^2]", s.resistance);
+  read_three(f, "drag", "quadratic, c |v| v: along, y and z (or across) [N s^2/m^3]", s.drag);
+  read_three(f, "added_mass", "along, y and z (or across) [kg/m]", s.added);
+  f.number("displaced", s.displaced, "", "mass of the fluid in its place [kg/m]", not_negative);
+}
+
+void read_along(Fields& f, double density, FluidScene& s) {
+  FluidSection section;
+  read_section(f, density, section);
+  f.number("length", s.length, "m", "of each body, along its x; rods know theirs", positive);
+  f.vec3("middle", s.middle, "m", "of that length, in the bodies");
+  f.integer("points", s.points, "sections of a body at Gauss points, at most 64; default 2", 1);
+  if (!f.writing_schema()) s.along = section;
+}
+
+void read_tail(Fields& f, FluidScene& s) {
+  FluidScene::Tail tail;
+  f.text("body", tail.body, "default: the tip of the last rod, or the last of the bodies");
+  f.vec3("point", tail.point, "m", "where it ends, in that body");
+  f.vec3("outward", tail.outward, "", "out of it along its axis; default x");
+  if (f.writing_schema()) return;
+  if (!(tail.outward.norm() > 1e-12)) throw f.error("outward", "expected a direction");
+  tail.outward.normalize();
+  s.tail = tail;
+}
+
 }  // namespace
 
 void read_resistance(Fields& f, FluidScene& s) {
@@ -55,7 +102,8 @@ void read_resistance(Fields& f, FluidScene& s) {
 
 void read_fluid(Fields& f, FluidScene& s) {
   s.path = f.path();
-  f.required().texts("bodies", s.bodies, "patterns");
+  f.texts("bodies", s.bodies, "patterns");
+  f.texts("rods", s.rods, "or names of rods, for `along`");
   f.object("slender", "Stokes drag of slender links along their x",
            [&](Fields& g) { read_slender(g, s.fluid.resistance); });
   read_matrix(f, s.fluid.resistance);
@@ -69,7 +117,26 @@ void read_fluid(Fields& f, FluidScene& s) {
   f.number("volume", volume, "", "that each body displaces [m^3]", not_negative);
   s.fluid.lift = density * volume;
   f.vec3("centre", s.fluid.centre, "m", "of that volume, in the body's frame");
-  f.vec3("current", s.fluid.current, "m/s", "velocity of the fluid, in the world");
+  f.object("along", "forces and added mass per length of slender bodies and rods",
+           [&](Fields& g) { read_along(g, density, s); });
+  f.object("tail", "where a wake leaves the body: Lighthill's force at its end",
+           [&](Fields& g) { read_tail(g, s); });
+  Vec3 current = Vec3::Zero();
+  f.vec3("current", current, "m/s", "velocity of the fluid, in the world: a uniform flow");
+  f.object("flow", "instead: a field", [&](Fields& g) { read_flow(g, s.fluid.flow); });
+  f.object("surface", "of the fluid: what is above it feels none", [&](Fields& g) {
+    g.number("height", s.fluid.surface.height, "m", "against gravity");
+    g.required().number("half", s.fluid.surface.half, "m", "half of a section's extent", positive);
+  });
+  if (f.writing_schema()) return;
+  if (s.bodies.empty() && s.rods.empty()) throw f.error("bodies", "expected bodies or rods");
+  if (!s.rods.empty() && !s.along) throw f.error("rods", "expected `along` for rods");
+  if (s.along && !s.bodies.empty() && s.length == 0)
+    throw f.error("along.length", "expected the length of the bodies");
+  if (s.tail && !s.along) throw f.error("tail", "expected `along`, whose added mass it sheds");
+  if (current.isZero(0)) return;
+  if (s.fluid.flow) throw f.error("current", "expected either a current or a flow");
+  s.fluid.flow = std::make_shared<const Flow>(LinearFlow{current, Mat3::Zero(), Vec3::Zero()});
 }
 
 }  // namespace saltus

@@ -245,6 +245,7 @@ void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {
   read_list(f, "runners", "knife edges and scales", s.runners, read_runner);
   read_list(f, "wheels", "discs that roll on a plane", s.wheels, read_wheel);
   read_list(f, "fluids", "what a fluid does to bodies besides added_mass", s.fluids, read_fluid);
+  read_list(f, "wings", "flapping wings on bodies, by blade elements", s.fluids, read_wing);
   read_list(f, "motors", "", s.motors, read_motor);
   read_list(f, "gaits", "motions of several joints at once", s.gaits, read_shape_gait);
   f.object("shape", "what `saltus shape` looks at",

@@ -165,6 +165,8 @@ void read_rod(Fields& f, RodScene& rod) {
                     rod.prescribed);
   read_coefficients(f, "muscles", "strains at which coefficients are at rest, as functions of time",
                     rod.muscles);
+  std::vector<StrainWave> waves;
+  read_strain_waves(f, waves);
   f.list("shapes", "what touches, at its base, every station and the tip", [&](Fields& g) {
     ShapeScene shape;
     shape.name = r.name;
@@ -183,6 +185,7 @@ void read_rod(Fields& f, RodScene& rod) {
     s.rest = [rest](double) { return rest; };
   }
   r.segments = in_segments(s, segments);
+  add_strain_waves(waves, rod);
   for (const auto& [name, unused] : rod.prescribed) r.prescribed.push_back(name);
 }
 

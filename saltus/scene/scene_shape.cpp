@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Eigenvalues>
+#include <cmath>
 #include <numbers>
 
 #include "saltus/control/shape_gait.h"
@@ -55,41 +56,48 @@ void read_shape_gait(Fields& f, GaitScene& g) {
   f.required().text("name", g.name, "");
   f.required().texts("joints", g.joints,
                      "patterns of joints, each in the model's order; of spherical ones NAME.x ...");
-  f.forms("type", {{"serpenoid",
-                    [&](Fields& h) {
-                      h.required().number("amplitude", g.amplitude, "", "");
-                      h.required().number("omega", g.omega, "rad/s", "", positive);
-                      h.required().number("lag", g.lag, "rad",
-                                          "of each joint behind the one before");
-                      h.number("offset", g.offset, "", "");
-                      g.kind = GaitKind::serpenoid;
-                    }},
-                   {"circle",
-                    [&](Fields& h) {
-                      double radius = 0;
-                      h.required().numbers("centre", g.centre, "", "of the two joints");
-                      h.required().number("radius", radius, "", "", positive);
-                      h.required().number("omega", g.omega, "rad/s", "", positive);
-                      g.cosine = {radius, 0};
-                      g.sine = {0, radius};
-                      g.kind = GaitKind::ellipse;
-                    }},
-                   {"ellipse",
-                    [&](Fields& h) {
-                      h.required().numbers("centre", g.centre, "", "a number a joint");
-                      h.required().numbers("cosine", g.cosine, "", "what cos(omega t) multiplies");
-                      h.required().numbers("sine", g.sine, "", "what sin(omega t) multiplies");
-                      h.required().number("omega", g.omega, "rad/s", "", positive);
-                      g.kind = GaitKind::ellipse;
-                    }},
-                   {"polygon", [&](Fields& h) { read_loop_of_points(h, g, GaitKind::polygon); }},
-                   {"spline", [&](Fields& h) { read_loop_of_points(h, g, GaitKind::spline); }},
-                   {"table", [&](Fields& h) { read_table(h, g); }},
-                   {"signals", [&](Fields& h) {
-                      h.list("signals", "one a joint",
-                             [&](Fields& k) { g.signals.push_back(read_signal_here(k)); });
-                      g.kind = GaitKind::signals;
-                    }}});
+  f.forms("type",
+          {{"serpenoid",
+            [&](Fields& h) {
+              h.required().number("amplitude", g.amplitude, "", "");
+              h.required().number("omega", g.omega, "rad/s", "", positive);
+              h.required().number("lag", g.lag, "rad", "of each joint behind the one before");
+              h.number("offset", g.offset, "", "");
+              g.kind = GaitKind::serpenoid;
+            }},
+           {"circle",
+            [&](Fields& h) {
+              double radius = 0;
+              h.required().numbers("centre", g.centre, "", "of the two joints");
+              h.required().number("radius", radius, "", "", positive);
+              h.required().number("omega", g.omega, "rad/s", "", positive);
+              g.cosine = {radius, 0};
+              g.sine = {0, radius};
+              g.kind = GaitKind::ellipse;
+            }},
+           {"ellipse",
+            [&](Fields& h) {
+              h.required().numbers("centre", g.centre, "", "a number a joint");
+              h.required().numbers("cosine", g.cosine, "", "what cos(omega t) multiplies");
+              h.required().numbers("sine", g.sine, "", "what sin(omega t) multiplies");
+              h.required().number("omega", g.omega, "rad/s", "", positive);
+              g.kind = GaitKind::ellipse;
+            }},
+           {"polygon", [&](Fields& h) { read_loop_of_points(h, g, GaitKind::polygon); }},
+           {"spline", [&](Fields& h) { read_loop_of_points(h, g, GaitKind::spline); }},
+           {"table", [&](Fields& h) { read_table(h, g); }},
+           {"wave",
+            [&](Fields& h) {
+              h.required().number("length", g.length, "m",
+                                  "of the chain, whose hinges are at equal distances", positive);
+              read_curvature_wave(h, g.wave);
+              g.kind = GaitKind::wave;
+            }},
+           {"signals", [&](Fields& h) {
+              h.list("signals", "one a joint",
+                     [&](Fields& k) { g.signals.push_back(read_signal_here(k)); });
+              g.kind = GaitKind::signals;
+            }}});
   f.number("duration", g.duration, "s", "default: one period, or the scene's end", positive);
   f.boolean("drive", g.drive, "the joints follow it in a run; else it is only looked at");
 }
@@ -112,6 +120,7 @@ std::vector<Signal> gait_signals(const GaitScene& g, std::size_t joints) {
     case GaitKind::spline: expect(g.points.front().size(), "points"); break;
     case GaitKind::table: expect(g.points.front().size(), "file"); break;
     case GaitKind::signals: expect(g.signals.size(), "signals"); return g.signals;
+    case GaitKind::wave: return wave_angles(g.wave, static_cast<int>(joints), g.length);
   }
   if (g.kind == GaitKind::polygon) return polygon_gait(g.points, g.period, g.cycles);
   if (g.kind == GaitKind::spline) return spline_gait(g.points, g.period);
@@ -126,6 +135,7 @@ double gait_duration(const GaitScene& g) {
     case GaitKind::polygon: return g.period * g.cycles;
     case GaitKind::spline: return g.period;
     case GaitKind::table: return g.times.back();
+    case GaitKind::wave: return std::abs(g.wave.period);
     case GaitKind::signals: break;
   }
   return 0;

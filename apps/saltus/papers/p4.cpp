@@ -1,5 +1,7 @@
 // The page of P4: the values of our models of its systems, ours beside the references, the same
 // motion three ways, and the height functions. P4 prints no figure of its own.
+#include "apps/saltus/papers/p4.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,32 +19,6 @@
 namespace saltus::cli {
 
 namespace {
-
-// Rows judged by their absolute difference: many references are zero.
-class References {
- public:
-  explicit References(Page& page) : page_(page) {}
-  void add(const std::string& what, double ours, double reference, double allowed = 1e-9) {
-    const double off = std::abs(ours - reference);
-    page_.judge(off <= allowed);
-    rows_.push_back({what, fmt::format("{:.13g}", ours), fmt::format("{:.13g}", reference),
-                     fmt::format("{:.1e}{}", off, off <= allowed ? "" : " MISSED"),
-                     fmt::format("{:.0e}", allowed)});
-  }
-  void pose(const std::string& what, const GaitResult& end, double x, double y, double turn) {
-    add(what + ", x", end.g.r.x(), x);
-    add(what + ", y", end.g.r.y(), y);
-    add(what + ", turn", end.turn, turn);
-  }
-  void show(const std::string& command) {
-    page_.grid({"", "ours", "reference", "difference", "allowed"}, rows_, command);
-    rows_.clear();
-  }
-
- private:
-  Page& page_;
-  std::vector<std::vector<std::string>> rows_;
-};
 
 ShapeReport creature(const std::string& name, const std::vector<double>& at = {}) {
   return shape_report(load_scene(fmt::format("{}/p4/{}.yaml", scene_folder(), name), {}), at);
@@ -242,8 +218,9 @@ void rods(Page& page) {
 std::string p4_page(const std::string& folder, int& misses) {
   Page page("P4: shape moves the body",
             "Boyer and Porez: Multibody system dynamics for bio-inspired locomotion, sections 2 to "
-            "7. The paper prints no parameter, gait or result: the models are ours (scenes/p4, "
-            "docs/shape.md), the references were recomputed by two independent methods.");
+            "9. The paper prints no parameter, gait or result: the models are ours (scenes/p4, "
+            "scenes/water, docs/shape.md, docs/fluids.md), the references were recomputed by two "
+            "independent methods.");
   mechanical(page);
   kinematic(page);
   mixed(page);
@@ -251,6 +228,7 @@ std::string p4_page(const std::string& folder, int& misses) {
   three_ways(page, folder);
   orders(page, folder);
   rods(page);
+  p4_water(page, folder);
   page.section("What the paper leaves unsaid, and what we take", "");
   page.list(
       {"Fig. 8's flowchart is lost: rebuilt from section 7 (saltus/analysis/net_recursion.h).",

@@ -197,10 +197,10 @@ void ModeDynamics::element_forces(double at, Evaluation& out) {
   }
   for (const Fluid& fluid : model_.fluids) {
     const SE3& X = work_.X[fluid.body];
-    const FluidForce f = fluid_force(fluid, model_.gravity, X, work_.V[fluid.body]);
+    const FluidForce f = fluid_force(fluid, model_.gravity, at, X, work_.V[fluid.body]);
     wrenches_[fluid.body] += join(X.R * f.wrench.head<3>(), X.R * f.wrench.tail<3>());
     add_power(out, Power::dampers, f.lost);
-    add_power(out, Power::external, f.carried);
+    add_power(out, Power::external, f.given);
   }
 }
 

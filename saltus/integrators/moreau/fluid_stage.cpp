@@ -4,7 +4,8 @@
 //   (M + G)(v_E - v_S) = dt F(V) + 2 G (V - V_S),    V = (V_S + V_E)/2
 //
 // is M (v_E - v_S) = dt F(V) at the fixed point, which Stokes drag reaches at once, however stiff
-// it is: dt F(V) + 2 G (V - V_S) = dt F(V_S) does not depend on V.
+// it is: dt F(V) + 2 G (V - V_S) = dt F(V_S) does not depend on V. What flows and ends add to drag
+// is no stiffer than the added mass they go with: of it the fixed point contracts by O(dt).
 #include "saltus/dynamics/mass.h"
 #include "saltus/forces/fluid.h"
 #include "saltus/integrators/moreau/stepper.h"
@@ -31,7 +32,7 @@ bool Stepper::factor_mass(int& culprit) {
   for (const Fluid& fluid : m.fluids)
     f.gain[fluid.body] +=
         0.5 * o.dt *
-        fluid_force(fluid, m.gravity, out.work.X[fluid.body], f.start[fluid.body]).slope;
+        fluid_force(fluid, m.gravity, t.M, out.work.X[fluid.body], f.start[fluid.body]).slope;
   Forest& mass = mech.forest().mass;
   load_mass(m, out.work, w.extra, mass, f.gain.data());
   if (mass.factor()) return true;
@@ -54,7 +55,7 @@ void Stepper::add_fluids(VecIn v_mean, Vec& impulse) {
   for (const Fluid& fluid : m.fluids) {
     const int b = fluid.body;
     const SE3& X = out.work.X[b];
-    const Vec6 wrench = fluid_force(fluid, m.gravity, X, in_body(X, f.mean[b])).wrench;
+    const Vec6 wrench = fluid_force(fluid, m.gravity, t.M, X, in_body(X, f.mean[b])).wrench;
     f.wrench[b] += in_space(X, o.dt * wrench);
   }
   for (const int b : f.bodies) {
@@ -71,9 +72,10 @@ void Stepper::fluid_work(EnergyTerms& e) {
   mech.forest().mass.twists(w.v_mean, w.fluids.mean);
   for (const Fluid& fluid : m.fluids) {
     const SE3& X = out.work.X[fluid.body];
-    const FluidForce f = fluid_force(fluid, m.gravity, X, in_body(X, w.fluids.mean[fluid.body]));
+    const FluidForce f =
+        fluid_force(fluid, m.gravity, t.M, X, in_body(X, w.fluids.mean[fluid.body]));
     e.dampers += o.dt * f.lost;
-    e.external += o.dt * f.carried;
+    e.external += o.dt * f.given;
   }
 }
 

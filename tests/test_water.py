@@ -1,0 +1,110 @@
+"""Swimmers and flyers through the command line: scenes meet their references, bad input is named."""
+import json
+
+import pytest
+
+
+def summary(run, scenes, scene, *sets):
+    done = run("run", scenes / scene, "--json", *[x for s in sets for x in ("--set", s)], timeout=120)
+    assert done.code == 0, done.out + done.err
+    return json.loads(done.out)
+
+
+def metrics(run, scenes, scene, *sets):
+    return summary(run, scenes, scene, *sets)["metrics"]
+
+
+def test_eel(run, scenes):
+    """VERIFY-P4 section 10, after 1 s and 2 s."""
+    for end, x, y in ((1, -0.0451533, -0.0001065), (2, -0.3306576, -0.0132373)):
+        found = metrics(run, scenes, "water/eel.yaml", f"time.end={end}", f"metrics[0].at={end}", f"metrics[1].at={end}")
+        print(f"    {end} s: x {found['x']:.7f} ({x}), y {found['y']:.7f} ({y})")
+        assert abs(found["x"] - x) < 1e-5 and abs(found["y"] - y) < 1e-5
+        assert found["work"] > 0
+
+
+def test_lamprey_of_links(run, scenes):
+    """20 links and 2 ms: the tail's direction is off by half a link, O(l) (eel_test.cpp): 2.2 % of the way."""
+    found = metrics(run, scenes, "water/lamprey.yaml")
+    print(f"    x {found['x']:.5f}, y {found['y']:.5f}")
+    assert abs(found["x"] + 1.6807583) < 0.03 * 1.68
+
+
+def test_dead_fish_goes_upstream(run, scenes):
+    found = metrics(run, scenes, "water/vortex-fish.yaml")
+    print(f"    nose at {found['x']:.7f}")
+    assert abs(found["x"] + 1.5636671) < 1e-6
+
+
+def test_wing_pitches_by_itself(run, scenes):
+    found = metrics(run, scenes, "water/wing.yaml")
+    assert abs(found["pitch"] * 180 / 3.141592653589793 + 40.42962) < 5e-3
+
+
+def test_earthworm_moves_against_its_wave(run, scenes):
+    """VERIFY-P4 section 10: 40 bristles are next to the most contracted section by 1/80 of the wave, 0.3 %."""
+    found = metrics(run, scenes, "p4/earthworm.yaml")
+    print(f"    x(.5) {found['x_quarter']:.6f} (-.0818309886), x(2) {found['x']:.6f} (-.2)")
+    assert abs(found["x"] + 0.2) < 0.003 * 0.2 and abs(found["x_quarter"] + .0818309886) < 0.01 * .0818
+
+
+SWIMMER = """
+saltus: 1
+planar: true
+gravity: [0, 0, 0]
+rods:
+  - name: eel
+    joint: {type: planar}
+    length: 1
+    components: [bend_z]
+    stiffness: [0, 0, 0, 0, 0, 1]
+    inertia: [4.7, 1e-3, 1e-3, 1e-3]
+bodies:
+  - {name: ball, mass: 1, inertia: [1, 1, 1], joint: {type: planar}}
+fluids:
+  - rods: [eel]
+    along: {ellipse: [0.06, 0.1], drag: [2.5, 50]}
+    tail: {}
+time: {step: 0.01, end: 0.05}
+"""
+
+
+def test_the_small_swimmer_runs(run, tmp_path):
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(SWIMMER)
+    assert run("run", scene).code == 0
+
+
+@pytest.mark.parametrize("change, message", [
+    (("ellipse: [0.06, 0.1]", "ellipse: [0, 0.1]"), "fluids[0].along.ellipse"),
+    (("ellipse: [0.06, 0.1]", "added_mass: [0, -1]"), "fluids[0].along.added_mass"),
+    (("drag: [2.5, 50]", "drag: [2.5]"), "fluids[0].along.drag"),
+    (("rods: [eel]", "rods: [ell]"), "no rod is called 'ell'"),
+    (("rods: [eel]", "bodies: [ball]"), "expected the length of the bodies"),
+    (("    along: {ellipse: [0.06, 0.1], drag: [2.5, 50]}\n", ""), "expected `along`"),
+    (("tail: {}", "tail: {outward: [0, 0, 0]}"), "fluids[0].tail.outward: expected a direction"),
+    (("tail: {}", "tail: {body: nobody}"), "nobody"),
+    (("tail: {}", "surface: {half: 0.1}"), "no added mass at a surface"),
+    (("tail: {}", "flow: {type: river}"), "river"),
+    (("tail: {}", "flow: {type: uniform, velocity: [.nan, 0, 0]}"), "fluids[0].flow.velocity"),
+    (("tail: {}", "flow: {type: wave, amplitude: 1, length: 2}"), "expected a wave that does not break"),
+    (("tail: {}", "flow: {type: street, period: 0, rows: []}"), "fluids[0].flow.period"),
+    (("tail: {}", "flow: {type: linear, gradient: [[1, 0], [0, 1], [0, 0]]}"), "flow.gradient[0]: expected a row of 3 numbers"),
+    (("length: 1", "length: 1\n    waves: [{component: bend_y, amplitude: 1, wave_length: 1, period: 1}]"), "bend_y is rigid"),
+    (("length: 1", "length: 1\n    waves: [{amplitude: 1, wave_length: 1, period: 0}]"), "period"),
+    (("fluids:", "wings: [{body: ball, length: 1, width: 1, chord: [1, 0, 0]}]\nfluids:"), "wings[0].chord"),
+    (("fluids:", "wings: [{body: bird, length: 1, width: 1}]\nfluids:"), "no body matches bird"),
+])
+def test_bad_input(run, tmp_path, change, message):
+    scene = tmp_path / "scene.yaml"
+    assert change[0] in SWIMMER
+    scene.write_text(SWIMMER.replace(*change))
+    done = run("run", scene)
+    assert done.code == 2, done.out
+    assert message in done.err, done.err
+
+
+def test_added_mass_a_million_times_the_body(run, tmp_path):
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(SWIMMER.replace("ellipse: [0.06, 0.1]", "added_mass: [0, 4.7e6]"))
+    assert run("run", scene).code == 0
