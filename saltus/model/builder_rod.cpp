@@ -81,17 +81,13 @@ ModelBuilder& ModelBuilder::rod(const RodSpec& rod) {
   base.path = path;
   body_of_.emplace(base.name, bodies_.size());
   bodies_.push_back(base);
+  for (const SegmentSpec& s : rod.segments) check_coefficients(s, path);
   for (const SegmentSpec& s : rod.segments) (void)make_segment(s, path);  // before it is counted
   const auto names = station_names(rod);
   std::size_t known = 0;
   for (std::size_t k = 0; k < names.size(); ++k) {
     add_segment(rod, k, names[k], path);
-    const RodSegment& segment = *std::get<RodPiece>(bodies_.back().joint.kind).segment;
     for (const JointDof& dof : bodies_.back().joint.dofs) known += dof.prescribed;
-    require(segment.size <= most_coefficients, path + ".basis",
-            fmt::format("expected at most {} coefficients a segment, got {}: several segments cost "
-                        "less",
-                        most_coefficients, segment.size));
   }
   require(known == rod.prescribed.size(), path + ".prescribed",
           fmt::format("expected coefficients such as {}.0, each once",

@@ -133,6 +133,15 @@ RodProperties properties_at(const SegmentSpec& spec, double X) {
                                          : spec.section);
 }
 
+void check_coefficients(const SegmentSpec& spec, const std::string& path) {
+  long size = 0;
+  for (const StrainBasis& basis : spec.basis) size += functions(basis);
+  expect(
+      size <= most_coefficients, path + ".basis",
+      fmt::format("expected at most {} coefficients a segment, got {}: several segments cost less",
+                  most_coefficients, size));
+}
+
 RodSegment make_segment(const SegmentSpec& spec, const std::string& path) {
   check(spec, path);
   RodSegment s;

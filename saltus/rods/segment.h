@@ -29,6 +29,8 @@ struct SegmentSpec {
 };
 
 inline constexpr int most_coefficients = 200;  // of a segment in a model: its work is their cube
+// Refuses more of them, before any of that work is done.
+void check_coefficients(const SegmentSpec& spec, const std::string& path);
 
 struct RodStation {
   double X = 0;                 // arc length from the segment's base [m]

@@ -51,6 +51,7 @@ void add_strain_waves(const std::vector<StrainWave>& waves, RodScene& rod) {
   for (const StrainWave& x : waves) {
     double begin = 0;
     for (std::size_t i = 0; i < rod.spec.segments.size(); ++i) {
+      check_coefficients(rod.spec.segments[i], x.path);
       const RodSegment segment = make_segment(rod.spec.segments[i], x.path);
       const std::vector<Signal> signals = wave_strains(x.wave, segment, x.component, begin, L);
       if (signals.empty())

@@ -38,8 +38,9 @@ TEST(JointTraits, AngularVelocitiesTurnAndTheOthersDoNot) {
     for (int k = 0; k < n; ++k)
       EXPECT_EQ(is_angular(joint, k), !S.col(k).tail<3>().isZero()) << name_of(joint) << " " << k;
     // v begins its angular velocity where q begins its quaternion
-    if (const int first = quaternion_at(joint); first >= 0)
+    if (const int first = quaternion_at(joint); first >= 0) {
       EXPECT_TRUE(is_angular(joint, first) && n == first + 3) << name_of(joint);
+    }
   }
 }
 

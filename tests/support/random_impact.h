@@ -52,7 +52,7 @@ struct RandomImpact {
   [[nodiscard]] Vec after() {
     std::vector<Vec6> wrenches(model.bodies.size());
     Vec impulse(model.nv), dv(model.nv);
-    apply_rows(rows, wrenches, impulse);
+    apply_rows(rows, rows.Lambda, wrenches, impulse);
     mass.solve(-1, impulse.data(), wrenches.data(), dv.data(), nullptr);
     return state.v + dv;
   }
