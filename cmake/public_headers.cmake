@@ -58,5 +58,6 @@ set(SALTUS_PUBLIC_HEADERS
   saltus/simulate/run.h
   saltus/studies/capability_study.h
   saltus/studies/compare.h
+  saltus/studies/local_check.h
   saltus/studies/next_impact.h
   saltus/version.h)

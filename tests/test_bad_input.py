@@ -983,3 +983,33 @@ def fuzz_complaint(outcome, folder) -> str:
     return ""
 
 
+
+
+HUGE = """saltus: 1
+bodies: [{name: ball, mass: MASS, solid: {shape: sphere, radius: 0.1}, joint: {type: floating}}]
+initial: {ball: {v: [SPEED, 0, 0, 0, 0, 0]}}
+time: {end: 0.01}
+"""
+
+
+@pytest.mark.parametrize("mass, speed, message", [
+    ("1e308", "0", "bodies[0].mass: expected at most 1e+100 kg, got 1e+308"),
+    ("1", "-1e308", "initial.ball.v: expected numbers of at most 1e+100 in size, got -1e+308")])
+def test_numbers_whose_products_are_none_are_named(run, tmp_path, mass, speed, message):
+    scene = tmp_path / "huge.yaml"
+    scene.write_text(HUGE.replace("MASS", mass).replace("SPEED", speed))
+    done = run("run", scene)
+    assert done.code == 2 and message in done.err, done.err
+
+
+@pytest.mark.parametrize("mass, size, message", [
+    ("1e308", "0.1", "expected numbers of at most 1e+100 in size, got 1e+308"),
+    ("1", "1e200", "expected numbers of at most 1e+100 in size, got 1e+200")])
+def test_huge_numbers_of_robot_files_are_named(run, tmp_path, mass, size, message):
+    (tmp_path / "r.urdf").write_text(f'''<robot name="r"><link name="a"><inertial><mass value="{mass}"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>''')
+    (tmp_path / "r.xml").write_text(f'''<mujoco><worldbody><body><freejoint/>
+<geom size="{size}" mass="{mass}"/></body></worldbody></mujoco>''')
+    for name in ("r.urdf", "r.xml") if mass != "1" else ("r.xml",):
+        done = run("import", tmp_path / name)
+        assert done.code == 2 and message in done.err and f"{name}:" in done.err, done.err

@@ -205,3 +205,12 @@ def test_named_cases_are_accepted(run, tmp_path, case):
     path.write_text(text)
     done = run("run", path, "-q", *(x for s in sets for x in ("--set", s)), "--set", "time.end=0.01")
     assert done.code == 0, f"{name}: {done.err}"
+
+
+def test_orders_are_printed(binary, scenes):
+    """The box of hinges flies until 0.3 s: second order of position and energy (theory.md, section 16)."""
+    done = subprocess.run([sys.executable, TOOLS / "energy_orders.py", scenes / "energy/hinges.yaml", "--end", "0.2",
+                           "--step", "2e-3", "--halves", "3", "--binary", binary], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = [[float(x) for x in part.split(";")[0].split(",")] for part in done.stdout.split("orders ")[1:]]
+    assert len(found) == 2 and all(order == pytest.approx(2, abs=0.1) for orders in found for order in orders)

@@ -46,6 +46,26 @@ def test_the_jump_from_the_guess(run, scenes, tmp_path):
     assert abs(found["energy"]["integrator"]) < 1e-9
 
 
+def test_the_foot_slips_when_the_cone_says_so(run, scenes, tmp_path):
+    """A foot that sticks is asked for 1.8415986 N along the ground under a load of 34.1755752 N at the start: with one per
+    cent less friction than that it slips at once, with one per cent more it stays for the first half millisecond."""
+    asked = 1.8415986 / 34.1755752
+
+    def foot(friction):
+        found = summary(run, tmp_path, scenes / "p1/leg-jump.yaml", "--set", f"contacts[0].friction={friction}", "--set",
+                        "time.end=0.001", "--set",
+                        "metrics=[{name: x, type: position, probe: foot, axis: x, at: 0.0005}]")
+        return found["metrics"]["x"]
+
+    start = 0.03 + 0.0646 * math.sin(0.09) + 0.09 * math.sin(0.09 - 0.61)  # where it stands
+    # The integrator keeps its tolerances, far below a nanometre.
+    assert foot(1e5) == pytest.approx(start, abs=1e-12)
+    assert foot(1.01 * asked) == pytest.approx(start, abs=1e-12)
+    # What friction is short of, 0.01 mu N/m of the foot, acts for 0.5 ms: nanometres, and more the less there is.
+    slips = [abs(foot(share * asked) - start) for share in (0.99, 0.95, 0.9)]
+    assert slips[0] > 1e-9 and slips[0] < slips[1] < slips[2]
+
+
 @pytest.mark.parametrize("posture, direction, directional, free", [
     ("guess", "-1,1,0", 112.93271340, 233.43681685),
     ("guess", "0,1,0", 265.37402916, 379.06885745),

@@ -173,3 +173,25 @@ def test_stands_or_rests(run, tmp_path, name, ground):
     # The path of 10 s: what the solver's tolerance of 1e-10 m/s may leave, both points, and as much
     # again for a motion that has not quite died away.
     assert max(summary["metrics"][f"moved{i}"] for i in range(2)) <= 2e-9
+
+
+def test_tendons_of_mjcf_hold_and_pull(run, repo, tmp_path):
+    """tests/robots/files/strings.xml: a bob on a rope of 0.75 m that starts level with its hook stays that far, and a geared
+    spring of two joints comes to where the weights of their links let it."""
+    scene = tmp_path / "strings.yaml"
+    scene.write_text(yaml.safe_dump({
+        "saltus": 1, "robots": [{"file": str(repo / "tests/robots/files/strings.xml"), "motors": False}],
+        "time": {"step": 2e-4, "end": 0.43}, "probes": [{"name": "bob", "body": "bob"}],
+        "metrics": [{"name": a, "type": "position", "probe": "bob", "axis": a, "at": 0.43} for a in "xyz"]}))
+    done = run("run", scene, "--json", "-o", tmp_path / "run.h5")
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
+    m = summary["metrics"]
+    assert np.hypot(m["x"], m["z"] - 1) == pytest.approx(0.75, abs=1e-9) and m["z"] < 0.4
+    assert abs(summary["energy"]["integrator"]) < 1e-9
+    # The run file has the robot written out, cables and all.
+    import h5py
+    with h5py.File(tmp_path / "run.h5") as file:
+        kept = yaml.safe_load(json.loads(file["header"][()].tobytes())["complete_scene"])
+    assert [c["name"] for c in kept["cables"]] == ["gear longest", "gear shortest", "gear spring", "rope longest",
+                                                   "bungee spring"]

@@ -1,6 +1,9 @@
 """Rods through the command line: scenes run, rests are found, bad input is named."""
 import json
 import math
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -54,6 +57,53 @@ def test_a_rod_lies_down(run):
     assert abs(reaction - (.5458491901 + 4 - 1.6396451952)) < 1e-2
 
 
+def test_two_pegs_between_stations(run):
+    """By the lever rule 0.3 and 0.7 of the weight; without points between stations it falls through."""
+    done = run("run", SCENES / "rod-pegs.yaml", "--json", timeout=120)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    print(f"    left {found['metrics']['left_force']:.6f}, right {found['metrics']['right_force']:.6f}, "
+          f"penetration {found['max_penetration']:.1e} m")
+    assert abs(found["metrics"]["left_force"] - 0.3) < 1e-3
+    assert abs(found["metrics"]["right_force"] - 0.7) < 1e-3
+    assert found["max_penetration"] <= 1e-6
+    done = run("run", SCENES / "rod-pegs.yaml", "--json", "--set", "rods[0].touches=0", timeout=120)
+    assert json.loads(done.out)["metrics"]["left_force"] < 0.01
+
+
+def test_events_refuse_points_between_stations(run):
+    scene = SCENES / "rod-pegs.yaml"
+    done = run("run", scene, "--set", "integrator.type=event-driven", "--set", "rods[0].touches=2")
+    assert done.code == 2 and "'rod' may touch between them" in done.err, done.err
+
+
+def test_many_functions_are_refused_at_once(run, tmp_path):
+    """Before anything is made of them (docs/soak.md: 700 took longer than 38 s)."""
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(SMALL.replace("length: 1", "length: 1\n    functions: 700"))
+    begin = time.monotonic()
+    done = run("run", scene)
+    assert done.code == 2 and "at most 200 coefficients a segment, got 2100" in done.err, done.err
+    assert time.monotonic() - begin < 20  # a busy machine; it is some milliseconds
+
+
+def test_random_drops(run, binary, tmp_path, soak):
+    """tools/random_rods.py: its scenes are read and begin apart; the long form drops ten thousand."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    import random_rods
+    assert random_rods.scene(7) == random_rods.scene(7) != random_rods.scene(8)
+    for seed in range(12):
+        path = tmp_path / f"seed-{seed}.yaml"
+        path.write_text(random_rods.scene(seed))
+        done = run("run", path, "--json", "--set", "time.end=0.002", timeout=120)
+        assert done.code == 0, f"seed {seed}: {done.err}"
+        assert json.loads(done.out)["max_penetration"] <= 1e-6, seed
+    if soak:
+        done = subprocess.run([sys.executable, ROOT / "tools/random_rods.py", "--count", "10000",
+                               "--binary", binary], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-500:]
+
+
 @pytest.mark.parametrize("scene", ["rod.yaml", "rod-on-ground.yaml"])
 def test_scenes_run(run, scene):
     done = run("run", SCENES / scene, "--json", timeout=120)
@@ -73,6 +123,12 @@ def test_the_run_file_tells_of_rods(run, tmp_path):
     rod, = header["rods"]
     assert rod["name"] == "rod" and rod["at"][0] == 0 and rod["at"][-1] == 1
     assert len(rod["bodies"]) == len(rod["at"]) == len(rod["radii"])
+    # Strain = rest + values q; of a round section EI = E pi r^4/4.
+    places = sum(len(s["values"]) for s in rod["segments"])
+    assert places == len(rod["at"]) == len(rod["rest"]) == len(rod["stiffness"])
+    assert rod["rest"][0] == [1, 0, 0, 0, 0, 0]
+    assert abs(rod["stiffness"][0][4] / (1e6 * math.pi / 4 * 1e-8) - 1) < 1e-12
+    assert rod["segments"][0]["component"] == [3] * 6 + [4] * 6 + [5] * 6
     assert header["bodies"][rod["bodies"][-1]]["name"] == "rod.tip"
 
 
@@ -91,6 +147,9 @@ def test_the_run_file_tells_of_rods(run, tmp_path):
     (("length: 1", "length: 1\n    prescribed: {bend_x.0: 1}"), "rods[0].prescribed"),
     (("length: 1", "length: 1\n    muscles: {bend_x.0: 1}"), "no coefficient 'bend_x.0'"),
     (("length: 1", "length: 1\n    points: 1"), "nothing with inertia moves"),
+    (("length: 1", "length: 1\n    touches: -1"), "rods[0].touches"),
+    (("length: 1", "length: 1\n    touches: 1"), "expected a sphere or a point among the rod's shapes"),
+    (("length: 1", "length: 1\n    shapes: [{type: point}]\n    touches: 65"), "expected 0 to 64, got 65"),
     (("length: 1", "length: 1\n    stiffness: [1, 1, 1, 1, 1, 1]"), "either material or stiffness"),
 ])
 def test_bad_input(run, tmp_path, change, message):

@@ -5,6 +5,7 @@ import json
 import math
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 
 
@@ -124,7 +125,84 @@ def test_text_says_the_class(run, scenes):
     assert "compatible rates" in out
 
 
+@pytest.mark.parametrize("held, kind, rows, rank", [
+    ([], "free", 0, 0),
+    (["lf"], "under-constrained", 3, 3),
+    (["lf", "rh"], "under-constrained", 6, 5),
+    (["lf", "rf", "lh"], "over-constrained", 9, 6),
+    (["lf", "rf", "lh", "rh"], "over-constrained", 12, 6),
+])
+def test_a_quadruped_on_its_feet(shape, held, kind, rows, rank):
+    """P4's remark on walking: flight, single, double and full support."""
+    report = shape("quadruped", "--set", f"shape.held={held}", "--set", "gaits=[]")
+    assert (report["class"], len(report["rows"]), report["rank"]) == (kind, rows, rank)
+    if len(held) == 2:  # what is left: a turn about the line between both feet
+        V, Om = np.array(report["reduced_twist"])[:3, 0], np.array(report["reduced_twist"])[3:, 0]
+        feet = [np.array([x, y, 0]) + foot for x, y in ((0.25, 0.15), (-0.25, -0.15))
+                for foot in [np.array([-0.2 * math.sin(0.6) + 0.22 * math.sin(0.6), 0, -0.42 * math.cos(0.6)])]]
+        for foot in feet:
+            assert V + np.cross(Om, foot) == pytest.approx([0, 0, 0], abs=1e-12)
+
+
+def test_supports_that_change_without_impact(run, scenes, shape):
+    crawl = gait(shape("inchworm"), "crawl")
+    expect_pose(crawl, 0.4, 0, 0)  # 0.2 m a round
+    assert [p["held"] for p in crawl["phases"]] == [["rear-foot"], ["front-foot"]] * 2
+    done = run("shape", scenes / "p4/inchworm.yaml", "--set", "shape.holds[1].during=[[0.9, 2], [3, 4]]",
+               "--set", "shape.holds[0].during=[[0, 0.9], [2, 3]]")
+    assert done.code == 1
+    speed = 0.1 * math.pi * math.sin(0.9 * math.pi)
+    assert f"at t = 0.900000000 s front-foot.x would strike at {speed:.3g} m/s" in done.out
+
+
+def test_a_snake_pressed_between_pegs(shape):
+    """lambda_kin carries the weight by friction alone; the least stress that presses enough (closed form for a thin snake)."""
+    stress = shape("peg-snake")["stress"]
+    assert stress["balanced"] and stress["feasible"]
+    for p in stress["points"]:
+        assert p["missing_kin"] > 1 and p["missing"] == pytest.approx(0, abs=1e-9)
+    # 3 m g = mu (N + 2N + N), each hinge carries N L/2 and, of the skin at r, friction times r.
+    N = 3 * 0.5 * 9.81 / (4 * 0.4)
+    for tau in stress["tau"]:
+        assert abs(tau) == pytest.approx(N * 0.15, rel=0.25)
+    weak = shape("peg-snake", "--set", "shape.stress.limit=0.5")["stress"]
+    assert not weak["feasible"] and weak["room"] < 0
+
+
+def test_from_the_centre_of_mass(shape):
+    report = shape("free-chain", "--set", "shape.reference=centre-of-mass")
+    assert report["reference"] == "centre-of-mass"
+    for row in report["A"][:2]:
+        assert row == pytest.approx([0] * len(row), abs=1e-14)
+    g = gait(report, "aside")  # it only turns
+    assert g["position"] == pytest.approx([0, 0, 0], abs=1e-12)
+    assert g["turn"] == pytest.approx(-0.0564793909203, abs=1e-12)
+
+
+@pytest.mark.parametrize("name, odd, even", [("ellipses", (2,), (0,)), ("free-chain", (2,), ())])
+def test_symmetries_of_height_functions(shape, name, odd, even):
+    """Reflection in the creature's axis, a -> -a, keeps what goes along it and reverses its turn. By small loops."""
+    def loop(x, y):
+        sets = ["--set", f"gaits=[{{name: small, joints: [a1, a2], type: circle, centre: [{x}, {y}], radius: 0.05, omega: 1}}]"]
+        area = gait(shape(name, *sets), "small")["area_rule"]
+        return area["F"]
+
+    for x, y in ((0.3, 0.9), (-0.7, 0.5)):
+        here, there = loop(x, y), loop(-x, -y)
+        for k in odd:
+            assert there[k] == pytest.approx(-here[k], abs=1e-12)
+        for k in even:
+            assert there[k] == pytest.approx(here[k], abs=1e-12)
+
+
 @pytest.mark.parametrize("scene, sets, message", [
+    ("p4/quadruped.yaml", ["shape.held=[tail]"], "no hold is called 'tail'"),
+    ("p4/quadruped.yaml", ["shape.holds[0].body=tail", "shape.held=[lf]"], "tail"),
+    ("p4/quadruped.yaml", ["shape.holds[0].friction=0"], "shape.holds[0].friction"),
+    ("p4/quadruped.yaml", ["shape.held=[lf]", "shape.connection=mechanical"], "expected auto or kinematic"),
+    ("p4/inchworm.yaml", ["shape.holds[0].during=[[1, 0]]"], "expected pairs of times"),
+    ("p4/free-chain.yaml", ["shape.stress={press: 1}"], "expected holds, there are none"),
+    ("water/vortex-fish.yaml", ["shape.reference=centre-of-mass"], "no frame at the centre of mass"),
     ("p4/free-chain.yaml", ["shape.reference=link9"], "link9"),
     ("p4/free-chain.yaml", ["shape.connection=kinematic"], "kinematic needs runners with an edge or wheels"),
     ("p4/free-chain.yaml", ["shape.plane=[a1, a1]"], "expected two different variables"),

@@ -4,6 +4,7 @@ import json
 import math
 
 import h5py
+import numpy as np
 import pytest
 
 CIRCLE = 2 * math.pi
@@ -159,6 +160,58 @@ def test_a_cat_falls_on_its_feet_in_a_run(run, scenes, tmp_path):  # section 2: 
         R = {(0, 0): 1 - 2 * (y * y + z * z), (1, 1): 1 - 2 * (x * x + z * z), (1, 2): 2 * (y * z - w * x)}
         for at, value in expected.items():
             assert R[at] == pytest.approx(value, abs=tolerance)
+
+
+def test_a_snake_pressed_between_pegs_holds(run, scenes, metrics):
+    """Must-show 6: free joints, constant torques. Under tau_kin it slides down, under tau_kin + tau_stat it holds."""
+    stress = json.loads(run("shape", scenes / "p4/peg-snake.yaml", "--json").out)["stress"]
+    names = json.loads(run("shape", scenes / "p4/peg-snake.yaml", "--json").out)["variables"]
+
+    def fall(tau):
+        by_name = dict(zip(names, tau))
+        sets = [f"motors[{i}].torque={by_name[name]}" for i, name in enumerate(("a1", "a2"))]
+        return metrics("peg-snake", *sets)["metrics"]["x"]
+
+    assert fall(stress["tau_kin"]) < -0.05
+    assert abs(fall(stress["tau"])) < 1e-6
+
+
+def test_a_quadruped_turns_in_flight(run, scenes, metrics):
+    """Any robot is a falling cat: the connection against the full equations, event-driven, from zero momentum."""
+    report = json.loads(run("shape", scenes / "p4/quadruped.yaml", "--json").out)
+    turn = next(g for g in report["gaits"] if g["name"] == "turn")
+    rates = [0.5 * math.pi if name.endswith("pitch") else 0 for name in report["variables"]]
+    at = ["--at", ",".join(str(0.5 if n.endswith("roll") else 0.6 if n.endswith("pitch") else -1.2) for n in report["variables"])]
+    A = json.loads(run("shape", scenes / "p4/quadruped.yaml", "--json", *at).out)["A"]
+    eta = [-sum(a * r for a, r in zip(row, rates)) for row in A]
+    m = metrics("quadruped", f"initial.trunk={{v: {eta}}}")["metrics"]
+    assert [m["x"], m["y"], m["z"]] == pytest.approx(turn["position"], abs=1e-8)
+    assert max(abs(x) for x in turn["rotation_vector"]) > 0.01
+
+
+def test_a_skater_jumps_turns_and_lands(run, scenes, tmp_path):
+    """P4's contact that comes and goes. In the air momentum decides: skates turn by -1/2 of the twist (equal inertias), and
+    the centre of mass falls freely; after landing the ice has stopped what goes across the blades."""
+    out = tmp_path / "skater.h5"
+    done = run("run", scenes / "p4/skater.yaml", "-o", out)
+    assert done.code == 0, done
+    file = h5py.File(out)
+    t, q, v, com = (file["frames"][k][:] for k in ("t", "q", "v", "com"))
+    assert file["steps/converged"][:].all()
+    yaw = 2 * np.arctan2(q[:, 6], q[:, 3])
+    air = (t > 0.9) & (t < 1.2)
+    assert yaw[air] == pytest.approx(-0.5, abs=1e-6)
+    fall = np.diff(com[:, 2], 2) / 0.01**2
+    still = (t[1:-1] > 1.12) & (t[1:-1] < 1.2)  # the legs rest
+    assert fall[still] == pytest.approx(-9.81, abs=1e-6)
+    assert fall[air[1:-1]] == pytest.approx(-9.81, abs=5e-3)  # they move: second order in the step
+    # Along the blades before and after, also in the new direction.
+    for when in (0.4, 1.45):
+        k = np.argmin(abs(t - when))
+        across = -math.sin(yaw[k]) * v[k, 0] + math.cos(yaw[k]) * v[k, 1]
+        along = math.cos(yaw[k]) * v[k, 0] + math.sin(yaw[k]) * v[k, 1]
+        assert along > 1.5 and abs(across) < 0.03 * along
+    assert json.loads(bytes(file["summary"][:]))["energy"]["friction"] < 0
 
 
 @pytest.mark.parametrize("scene, sets, message", [

@@ -5,6 +5,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -146,3 +147,172 @@ def test_fuzz(run, tmp_path, soak):
         path = tmp_path / "cut.dat"
         path.write_text(text[:cut])
         assert run("solve", path).code in (0, 1, 2), cut
+
+
+# --- files as they are found: lost digits, unsymmetric, large -------------------------------------
+
+def tower(boxes, digits, mu=0.6):
+    """Boxes on four points each: 12 rows an interface of rank 6, printed with so many digits."""
+    random = np.random.default_rng(4)
+    mass = np.exp(random.uniform(-1, 1, boxes))
+    columns = []
+    for k in range(boxes):
+        for x, y in ((-.2, -.2), (-.2, .2), (.2, -.2), (.2, .2)):
+            point = np.array([x, y, 0.5 * k]) + 0.03 * np.append(random.normal(size=2), 0)
+            normal = np.array([0, 0, 1]) + 0.01 * random.normal(size=3)
+            normal /= np.linalg.norm(normal)
+            first = np.cross(normal, [1, 0, 0])
+            first /= np.linalg.norm(first)
+            for axis in (normal, first, np.cross(normal, first)):
+                column = np.zeros(6 * boxes)
+                for body, side in ((k, 1), (k - 1, -1)):
+                    if body < 0:
+                        continue
+                    arm = point - [0, 0, 0.5 * body + 0.25]
+                    column[6 * body:6 * body + 3] = side * axis
+                    column[6 * body + 3:6 * body + 6] = side * np.cross(arm, axis)
+                columns.append(column)
+    H = np.array(columns).T
+    inverse = np.concatenate([[1 / m] * 3 + [24 / m] * 3 for m in mass])
+    v = 0.002 * random.normal(size=6 * boxes)
+    v[2::6] -= 9.81e-3
+    text = np.vectorize(lambda x: f"{x:.{digits}g}")
+    W, q = text(H.T @ (inverse[:, None] * H)), text(H.T @ v)
+    m = len(q)
+    return (f"3 {m // 3}\n0 {m} {m}\n{m} {m}\n" + "\n".join(" ".join(column) for column in W.T) + "\n"
+            + " ".join(q) + "\n" + " ".join([str(mu)] * (m // 3)) + "\n"), W.astype(float), q.astype(float)
+
+
+def relative_residual(W, q, r, mu):
+    """Of the literature, 3D, written here a second time: ../shared/fclib/README.md."""
+    u = W @ r + q
+    square = 0.0
+    for c in range(len(q) // 3):
+        x = r[3 * c:3 * c + 3] - u[3 * c:3 * c + 3]
+        x[0] -= mu * np.hypot(*u[3 * c + 1:3 * c + 3])
+        t = np.hypot(x[1], x[2])
+        if mu * t <= -x[0]:
+            x = np.zeros(3)
+        elif t > mu * x[0]:
+            n = (x[0] + mu * t) / (1 + mu * mu)
+            x = np.array([n, mu * n * x[1] / t, mu * n * x[2] / t])
+        square += ((r[3 * c:3 * c + 3] - x)**2).sum()
+    return math.sqrt(square) / max(map(np.linalg.norm, (q, r, u)))
+
+
+@pytest.mark.parametrize("digits", [7, 8])
+def test_digits_lost_in_printing(run, tmp_path, digits):
+    """A singular matrix that was rounded is indefinite: it is solved, judged on the file's own, and said so."""
+    text, W, q = tower(4, digits)
+    spectrum = np.linalg.eigvalsh((W + W.T) / 2)
+    assert spectrum[0] < -1e-9 * spectrum[-1], "the file is of the kind that is meant"
+    path = tmp_path / "tower.dat"
+    path.write_text(text)
+    done = run("solve", path, "--json", "-o", tmp_path / "out.json", timeout=120)
+    got = json.loads(done.out)
+    assert done.code == 0, got
+    assert got["indefinite"] > 0 and "lost digits" in run("solve", path, timeout=120).out
+    r = np.array(json.loads((tmp_path / "out.json").read_text())["Lambda"])
+    ours = relative_residual(W, q, r, 0.6)
+    print(f"{digits} digits: least eigenvalue {spectrum[0] / spectrum[-1]:.1e} of the largest, residual {ours:.1e}")
+    assert ours <= 1e-8
+    assert ours == pytest.approx(got["literature_relative"], rel=1e-3, abs=1e-12)
+
+
+def triplet(entries, rows, columns):
+    return (f"2 {rows} {columns}\n1\nCSparse\ntriplet: {rows}-by-{columns}, nzmax: {len(entries)} nnz: {len(entries)}\n"
+            + "".join(f"{i} {j} : {float(x)!r}\n" for i, j, x in entries))
+
+
+def pile(layers, width, mu=0.5, skew=0.0):
+    """Discs that lie on each other in the plane, normals turned a little as of stones; M with `skew` above
+    its diagonal. The text and its M, H, f as matrices."""
+    random = np.random.default_rng(1)
+    index = {(k, i): 0 for k in range(layers) for i in range(width - k % 2)}
+    for number, key in enumerate(index):
+        index[key] = number
+    place = np.array([(i + 0.5 * (k % 2), k * math.sqrt(3) / 2 + 0.5) for k, i in index])
+    contacts = []
+    for (k, i), a in index.items():
+        if k == 0:
+            contacts.append((a, -1, np.array([0, 1.0])))
+        for d in (0, -1) if k % 2 == 0 else (0, 1):
+            if (k - 1, i + d) in index:
+                contacts.append((a, index[k - 1, i + d], None))
+        if k % 2 == 0 and i in (0, width - 1):
+            contacts.append((a, -1, np.array([1.0 if i == 0 else -1.0, 0])))
+    mass = random.uniform(0.05, 0.15, len(index))
+    weights = np.stack([mass, mass, mass / 8], axis=1).ravel()
+    M = [(n, n, x) for n, x in enumerate(weights)]
+    if skew:
+        M += [(3 * a, 3 * a + 1, skew * mass[a]) for a in range(len(mass))]
+    H = []
+    for c, (a, b, normal) in enumerate(contacts):
+        if normal is None:
+            angle = 0.05 * random.normal()
+            d = (place[a] - place[b]) / np.linalg.norm(place[a] - place[b])
+            normal = np.array([d[0] * math.cos(angle) - d[1] * math.sin(angle),
+                               d[0] * math.sin(angle) + d[1] * math.cos(angle)])
+        along = np.array([-normal[1], normal[0]])
+        for body, side in ((a, 1), (b, -1)):
+            if body < 0:
+                continue
+            arm = -0.5 * side * normal
+            for row, axis in ((2 * c, normal), (2 * c + 1, along)):
+                H += [(3 * body, row, side * axis[0]), (3 * body + 1, row, side * axis[1]),
+                      (3 * body + 2, row, side * (arm[0] * axis[1] - arm[1] * axis[0]))]
+    f = weights * 0.01 * random.normal(size=len(weights))
+    f[1::3] -= mass * 9.81e-3
+    n, m = len(weights), 2 * len(contacts)
+    text = (f"2 {len(contacts)}\n" + triplet(M, n, n) + triplet(H, n, m) + " ".join(map(repr, map(float, f))) + "\n"
+            + " ".join(["0"] * m) + "\n" + " ".join([str(mu)] * len(contacts)) + "\n")
+    dense = [np.zeros((n, n)), np.zeros((n, m))]
+    if n * m < 1e6:
+        for A, entries in zip(dense, (M, H)):
+            for i, j, x in entries:
+                A[i, j] += x
+    return text, *dense, f, len(contacts)
+
+
+def test_an_unsymmetric_mass_matrix_is_taken_as_it_stands(run, tmp_path):
+    """Entries above the diagonal count: the solution keeps its law with M as the file has it."""
+    text, M, H, f, contacts = pile(4, 5, skew=5e-3)
+    path = tmp_path / "skew.dat"
+    path.write_text(text)
+    done = run("solve", path, "--json", "-o", tmp_path / "out.json")
+    assert done.code == 0, done.err
+    got = json.loads(done.out)
+    assert got["asymmetry"] == pytest.approx(5e-3, rel=0.7)
+    assert "mass matrix asymmetric" in run("solve", path).out
+    r = np.array(json.loads((tmp_path / "out.json").read_text())["Lambda"])
+
+    def worst(matrix):
+        u = H.T @ np.linalg.solve(matrix, H @ r + f)
+        n, t = r[0::2], r[1::2]
+        normal = np.minimum(n, u[0::2] / np.abs(u).max())
+        # sticks, or slides against the friction
+        slip = np.where(np.abs(t) < 0.5 * n - 1e-12, u[1::2], np.maximum(0, u[1::2] * np.sign(t)))
+        return max(np.abs(normal).max(), np.abs(np.where(n > 1e-12, slip, 0)).max())
+
+    assert worst(M) <= 1e-9
+    assert worst(np.tril(M) + np.tril(M, -1).T) > 1e-6, "the lower triangle is another problem"
+
+
+def test_thousands_of_planar_contacts(run, tmp_path):
+    """Above 6000 contacts as well, with a matrix that is kept sparse."""
+    text, *_, contacts = pile(60, 55)
+    assert contacts > 6000
+    path = tmp_path / "pile.dat"
+    path.write_text(text)
+    done = run("solve", path, "--json", "--tolerance", "1e-8", timeout=600)
+    assert done.code == 0, done.err + done.out
+    got = json.loads(done.out)
+    assert got["sparse"] and got["rows"] == 2 * contacts
+    assert got["literature_relative"] <= 1e-6
+    print(f"{contacts} contacts: {got['cpu_seconds']:.1f} s of the processor, {got['literature_relative']:.1e}")
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/urandom"])
+def test_a_file_without_end(run, path):
+    done = run("solve", path, timeout=20)
+    assert done.code == 2 and done.err == f"saltus: {path}: cannot read: it is not a regular file\n"

@@ -1,6 +1,10 @@
 """Swimmers and flyers through the command line: scenes meet their references, bad input is named."""
 import json
+import math
+import resource
 
+import h5py
+import numpy as np
 import pytest
 
 
@@ -46,6 +50,76 @@ def test_earthworm_moves_against_its_wave(run, scenes):
     found = metrics(run, scenes, "p4/earthworm.yaml")
     print(f"    x(.5) {found['x_quarter']:.6f} (-.0818309886), x(2) {found['x']:.6f} (-.2)")
     assert abs(found["x"] + 0.2) < 0.003 * 0.2 and abs(found["x_quarter"] + .0818309886) < 0.01 * .0818
+
+
+def test_dead_fish_without_its_tail_term_is_carried_away(run, scenes, tmp_path):
+    text = (scenes / "water/vortex-fish.yaml").read_text()
+    scene = tmp_path / "fish.yaml"
+    scene.write_text("\n".join(line for line in text.splitlines() if not line.strip().startswith("tail:")))
+    assert metrics(run, scenes, scene)["x"] > 0
+
+
+def test_continuous_snake_retraces_its_head(run, scenes):
+    """VERIFY-P4 section 10, closed form by J0. Edges hold at the end of a step with directions of its middle: first order."""
+    end = (1.7186677755, 0.1822128372, math.pi)
+    found = []
+    for step in (0.004, 0.002, 0.001):
+        m = metrics(run, scenes, "p4/continuous-snake.yaml", f"time.step={step}")
+        found.append([m["x"], m["y"], m["turn"]])
+    off = [math.dist(m, end) for m in found]
+    print(f"    off by {off}")
+    for coarse, fine in zip(off, off[1:]):
+        assert math.log2(coarse / fine) == pytest.approx(1, abs=0.05)
+    limit = [2 * b - a for a, b in zip(found[1], found[2])]
+    assert math.dist(limit, end) < 2e-4  # what is left is of second order
+
+
+def test_amphibious_snake_leaves_the_water(run, scenes, tmp_path):
+    """Swims by drag, crawls by friction, one wave: books closed, every step converged."""
+    out = tmp_path / "snake.h5"
+    done = run("run", scenes / "water/amphibious-snake.yaml", "-o", out, timeout=400)
+    assert done.code == 0, done.out + done.err
+    frames, steps = h5py.File(out)["frames"], h5py.File(out)["steps"]
+    com, t = frames["com"][:], frames["t"][:]
+    assert com[-1][0] < -2 and com[-1][2] > 0.1  # the shore is at x = -0.9
+    assert steps["converged"][:].all()
+    pose = frames["pose"][:].reshape(len(t), -1, 7)
+    assert pose[-1, :, 2].min() > 0.05  # all of it on land
+    speed = np.gradient(com[:, 0], t)
+    swims, crawls = speed[(t > 2) & (t < 3)].mean(), speed[t > 7].mean()
+    print(f"    swims at {swims:.3f}, crawls at {crawls:.3f} m/s")
+    assert swims < -0.2 and crawls < -0.2
+    summary = json.loads(bytes(h5py.File(out)["summary"][:]))
+    energy = summary["energy"]
+    assert abs(energy["integrator"]) < 1e-4 * energy["prescribed"]
+    assert abs(energy["correction"]) < 1e-4 * energy["prescribed"]
+
+
+def test_caterpillar_walks_with_its_wave(run, scenes):
+    """(l/T)(1 + k r - J0(k l/(2 pi))) = 0.0348 m/s if only crests touched; some slip and sag."""
+    m = metrics(run, scenes, "water/caterpillar.yaml")
+    print(f"    {m['speed']:.4f} m/s")
+    assert m["speed"] == pytest.approx(0.0348, rel=0.1)
+
+
+def test_octopus_crawls_and_swims(run, scenes):
+    crawls = metrics(run, scenes, "water/octopus.yaml")
+    swims = metrics(run, scenes, "water/octopus.yaml", "gravity=[0, 0, 0]", "initial.mantle.q=[0, 0, 1, 1, 0, 0, 0]")
+    print(f"    crawls {crawls}, swims {swims}")
+    for m in (crawls, swims):
+        assert m["x"] < -0.15 and abs(m["y"]) < 0.05 * abs(m["x"])
+
+
+def test_soft_eel_of_60_coefficients_is_faster_than_real_time(run, scenes):
+    """Of a core's own time: the clock counts what others do, too. Of two runs, so that reading and writing drop out."""
+    used = []
+    for end in (0.2, 2.2):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        summary(run, scenes, "water/eel-soft.yaml", f"time.end={end}", f"metrics[0].at={end}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    print(f"    {2 / (used[1] - used[0]):.2f} times real time")
+    assert used[1] - used[0] < 2
 
 
 SWIMMER = """

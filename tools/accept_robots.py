@@ -8,7 +8,8 @@
 The files are those of tools/robots.json, with their hashes: URDF, SDF and MJCF that has a body. A
 file that MuJoCo itself refuses, or that states no link, is no robot: it is in the manifest with that
 reason and does not count. Mass matrix and bias are compared with MuJoCo (MJCF) or with a sum over the
-links of the file (URDF), at a random state. Fails below 95 % in all or 90 % of a package.
+links of the file (URDF), at a random state. Every robot then stands for 5 s in its default pose, its base fixed,
+each joint held by a motor, and must not creep. Fails below 95 % in all or 90 % of a package.
 """
 import argparse
 import hashlib
@@ -27,6 +28,7 @@ PACKAGES = {"dm_control": "1.0.50", "example-robot-data": "6.0.0", "robosuite": 
             "gymnasium": "1.4.0"}
 NEEDED = ["mujoco==4.0.0", "numpy==2.4.6"]
 TOLERANCE = 1e-9
+CREEP = 1e-6  # [m] that a body may move in the fifth second
 
 
 def install():
@@ -257,6 +259,42 @@ def random_state(start, joints):
     return q, v
 
 
+def holds(path, folder, report, end=5):
+    """What is wrong with the robot's stand in its default pose on a fixed base, or nothing. A motor a joint, of 5 Hz
+    and critically damped by the joint's own inertia."""
+    import math
+    import tempfile
+
+    d, omega = report["dynamics"], 2 * math.pi * 5
+    if not d["v"]:
+        return ""  # nothing that could fall
+    names = {b["name"]: b["joint"]["name"] for b in report["bodies"]}
+    motors = []
+    for j in d["joints"]:
+        if j["nq"] == 1 and j["nv"] == 1:
+            inertia = max(d["M"][j["v0"]][j["v0"]], 1e-9)
+            motors.append({"joints": [names[j["body"]]], "kp": inertia * omega**2, "kd": 2 * inertia * omega,
+                           "reference": d["q"][j["q0"]]})
+    bodies = [b["name"] for b in report["bodies"]][-8:]
+    scene = {"saltus": 1, "robots": [{"file": str(path.resolve()), "base": "fixed", "package_paths": [str(folder)]}],
+             "motors": motors, "time": {"step": 1e-3, "end": end}, "allow_unconverged": False,
+             "probes": [{"name": f"p{i}", "body": b} for i, b in enumerate(bodies)],
+             "metrics": [{"name": f"m{i}", "type": "travel", "probe": f"p{i}", "from": end - 1, "to": end}
+                         for i in range(len(bodies))]}
+    with tempfile.TemporaryDirectory() as at:
+        file = Path(at) / "stand.yaml"
+        file.write_text(json.dumps(scene))
+        try:
+            done = subprocess.run([str(SALTUS), "run", str(file), "--json", "-o", str(Path(at) / "run.h5")],
+                                  capture_output=True, text=True, timeout=300)
+        except subprocess.TimeoutExpired:
+            return "takes more than 300 s"
+    if done.returncode:
+        return (done.stderr.strip() or f"status {done.returncode}").splitlines()[-1]
+    moved = max((x for x in json.loads(done.stdout)["metrics"].values() if x is not None), default=0)
+    return f"creeps by {moved:.1e} m in a second" if moved > CREEP else ""
+
+
 def check(path, folder):
     """(imported, reason, seconds, figures)"""
     import numpy as np
@@ -299,6 +337,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="write the manifest")
     parser.add_argument("--only", default="", help="files whose path has this in it")
+    parser.add_argument("--no-stand", action="store_true", help="leave out the five seconds")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     a = parser.parse_args()
     if not a.inside:  # again with the environment's Python, which has MuJoCo
@@ -308,7 +347,7 @@ def main():
         write_manifest()
     manifest = json.loads(MANIFEST.read_text())
     at = folders()
-    counts, failed, off, spent = {}, [], [], 0.0
+    counts, failed, off, fallen, stood, spent = {}, [], [], [], 0, 0.0
     for key, entry in manifest["files"].items():
         package, relative = key.split(":")
         if a.only not in key:
@@ -328,6 +367,17 @@ def main():
             failed.append((key, why))
         elif worst > TOLERANCE or "not compared" in figures:
             off.append((key, figures))
+        if imported and not a.no_stand:
+            report = saltus("import", path, "--json", "--dynamics", "--base", "fixed", "--package-path", at[package])
+            wrong = holds(path, at[package], json.loads(report.stdout)) if report.returncode == 0 else \
+                report.stderr.strip()
+            stood += not wrong
+            if wrong:
+                fallen.append((key, wrong))
+    if not a.no_stand:
+        print(f"stand for 5 s without creep: {stood}; not:")
+        for key, why in fallen:
+            print(f"  {key}: {why}")
     print("not imported:")
     for key, why in failed:
         print(f"  {key}: {why}")
@@ -340,6 +390,7 @@ def main():
     print(f"{'all':20} {sum(everything):3} of {len(everything):3}, "
           f"{100 * sum(everything) / len(everything):.1f} %, {spent:.1f} s")
     enough = all(sum(c) >= 0.9 * len(c) for c in counts.values())
+    enough = enough and stood >= 0.9 * sum(everything) * (not a.no_stand)
     sys.exit(0 if enough and sum(everything) >= 0.95 * len(everything) else 1)
 
 

@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "apps/saltus/papers/svg.h"
-
 namespace saltus::cli {
 
 namespace {
@@ -78,7 +76,7 @@ Plot map_of(const CapabilityField& f, const std::vector<Capability>& values, con
 
 }  // namespace
 
-std::string outline_picture(const CapabilityReport& report, const std::string& title) {
+std::vector<Plot> outline_plots(const CapabilityReport& report) {
   std::vector<Plot> plots;
   for (const auto& [a, b] : {std::pair{0, 1}, std::pair{0, 2}, std::pair{1, 2}}) {
     const Vec3 x = Vec3::Unit(a), y = Vec3::Unit(b);
@@ -92,12 +90,20 @@ std::string outline_picture(const CapabilityReport& report, const std::string& t
                                     capability_outline(report.stance, x, y, true), "#1f6feb", ""));
     plots.push_back(std::move(p));
   }
-  return page(title, plots);
+  return plots;
+}
+
+std::vector<Plot> field_plots(const CapabilityField& field) {
+  return {map_of(field, field.directional, "directional"),
+          map_of(field, field.held, "with the forces it is held by")};
+}
+
+std::string outline_picture(const CapabilityReport& report, const std::string& title) {
+  return page(title, outline_plots(report));
 }
 
 std::string field_picture(const CapabilityField& field, const std::string& title) {
-  return page(title, {map_of(field, field.directional, "directional"),
-                      map_of(field, field.held, "with the forces it is held by")});
+  return page(title, field_plots(field));
 }
 
 }  // namespace saltus::cli

@@ -10,6 +10,7 @@
 #include "apps/saltus/live_view.h"
 #include "saltus/simulate/run.h"
 #include "saltus/simulate/run_summary.h"
+#include "saltus/studies/local_check.h"
 
 namespace saltus::cli {
 
@@ -25,6 +26,8 @@ struct RunArguments {
   std::vector<std::string> set;
   bool json = false, quiet = false, allow_gain = false;
   bool view = false, no_browser = false;
+  bool check = false;  // the exact run beside it
+  double check_window = 0;
   std::optional<int> port;  // of the viewer
 };
 
@@ -156,11 +159,59 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   if (!output.empty()) fmt::print("  written         {}\n", output);
 }
 
+nlohmann::ordered_json check_json(const LocalCheck& c) {
+  const auto error = [](const LocalError& e) {
+    return nlohmann::ordered_json{{"position", e.position},
+                                  {"of", e.body},
+                                  {"coordinate", e.coordinate},
+                                  {"of_joint", e.joint}};
+  };
+  nlohmann::ordered_json j = {{"dt", c.dt},
+                              {"window_s", c.window},
+                              {"windows", c.windows.size()},
+                              {"checked_s", c.checked},
+                              {"parted", c.parted},
+                              {"failed", c.failed},
+                              {"mean_per_s", error(c.mean)},
+                              {"worst_per_s", error(c.worst)},
+                              {"worst_from", c.worst_from},
+                              {"failures", nlohmann::ordered_json::array()}};
+  for (const CheckWindow& w : c.windows)
+    if (!w.failure.empty()) j["failures"].push_back({{"from", w.from}, {"message", w.failure}});
+  return j;
+}
+
+void print_check(const LocalCheck& c) {
+  fmt::print("  checked         {} windows of {:g} s against the exact run beside them",
+             c.windows.size(), c.window);
+  if (c.parted > 0) fmt::print(", {} ended early: the two had parted", c.parted);
+  fmt::print("\n");
+  if (c.checked > 0) {
+    fmt::print(
+        "                  dt = {:g} s costs {:.2e} m/s and {:.2e} a second of joint coordinates\n",
+        c.dt, c.mean.position, c.mean.coordinate);
+    if (c.worst.position > 0)
+      fmt::print("                  worst {:.2e} m/s ({}), from t = {:.6g} s\n", c.worst.position,
+                 c.worst.body, c.worst_from);
+  }
+  if (c.failed == 0) return;
+  fmt::print("                  {} windows without an exact run, the first: ", c.failed);
+  for (const CheckWindow& w : c.windows)
+    if (!w.failure.empty()) {
+      fmt::print("{}\n", w.failure);
+      return;
+    }
+}
+
 int run_scene(const RunArguments& a) {
   if (a.scene.empty() == a.resume.empty())
     throw InputError("expected either a scene or --resume RUN.h5");
   if (!a.resume.empty() && !a.set.empty())
     throw InputError("--set cannot change a run that is resumed");
+  if (!a.resume.empty() && a.check)
+    throw InputError("--check goes from the start of a scene: expected a scene, got --resume");
+  if (a.check_window != 0 && !a.check)
+    throw InputError("--check-window is the length of windows of --check, which is not there");
   const Scene scene = a.resume.empty() ? load_scene(a.scene, a.set) : scene_of_run(a.resume);
   RunOptions options;
   options.output = !a.output.empty() ? a.output : a.resume;
@@ -188,13 +239,24 @@ int run_scene(const RunArguments& a) {
     if (draw) draw_progress(t, end, speed);
     return interrupted == 0;
   };
+  if (a.check) check_supported_beside(scene);  // before a long run, not after it
   const RunResult result = run(scene, options);
+  std::optional<LocalCheck> check;
+  if (a.check && result.status != RunStatus::diverged && interrupted == 0)
+    check = check_locally(scene, {a.check_window, [draw](double t, double end) {
+                                    if (draw) draw_progress(t, end, 0);
+                                    return interrupted == 0;
+                                  }});
   if (draw) fmt::print(stderr, "\r{:90}\r", "");
-  if (a.json)
-    fmt::print("{}\n", result.summary->json.dump(2, ' ', false,
-                                                 nlohmann::ordered_json::error_handler_t::replace));
-  else if (!a.quiet)
+  if (a.json) {
+    nlohmann::ordered_json summary = result.summary->json;
+    if (check) summary["check"] = check_json(*check);
+    fmt::print("{}\n",
+               summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else if (!a.quiet) {
     print_summary(result.summary->json, options.output);
+    if (check) print_check(*check);
+  }
   std::fflush(stdout);
   if (!a.quiet)
     for (const std::string& line : result.warnings)
@@ -220,6 +282,11 @@ void add_run(CLI::App& app, Command& chosen) {
       ->check(CLI::Range(1, 1024));
   c->add_flag("--allow-gain", a->allow_gain,
               "steps that gain energy beyond the bound do not fail the run (status 3)");
+  c->add_flag("--check", a->check,
+              "run it event-driven beside, in windows: what dt costs, in error per second");
+  c->add_option("--check-window", a->check_window,
+                "their length [s]; default: a hundredth of the run, ten steps at least")
+      ->check(CLI::PositiveNumber);
   c->add_flag("--json", a->json, "print the summary as JSON");
   c->add_flag("--view", a->view, "show the run in the browser while it computes");
   c->add_option("--port", a->port, "port of the viewer")->check(CLI::Range(1, 65535));

@@ -46,14 +46,14 @@ void print_kind(const ShapeReport& r) {
   for (const ShapeVariable& v : s.space.variables) variables.push_back(v.name);
   for (const ConstraintRow& c : s.medium.rows) axles.push_back(c.name);
   fmt::print("net group       {}, reference {}\n", name_of(s.space.group),
-             s.model.bodies[s.space.reference].name);
+             s.at_centre ? "the centre of mass" : s.model.bodies[s.space.reference].name);
   fmt::print("shape           {} variables: {}\n", s.space.p(), fmt::join(variables, ", "));
   fmt::print("at              {}\n", text_of(r.at));
   fmt::print("connection      {}\n", name_of(s.medium.kind));
   fmt::print("class           {}", name_of(r.kind.kind));
   if (!axles.empty())
-    fmt::print(": {} axles, rank {} of {}, {} with the rates", axles.size(), r.kind.rank,
-               s.space.n(), r.kind.rank_all);
+    fmt::print(": {} {}, rank {} of {}, {} with the rates", axles.size(),
+               s.holds.empty() ? "axles" : "rows", r.kind.rank, s.space.n(), r.kind.rank_all);
   fmt::print("\n");
   if (!axles.empty() && r.kind.H.cols() > 0) {
     fmt::print("\ntwists that the axles leave to dynamics, by columns\n");
@@ -75,13 +75,40 @@ void print_kind(const ShapeReport& r) {
   }
 }
 
+void print_stress(const ShapeReport& r) {
+  const RestStress& s = *r.stress;
+  std::vector<std::string> variables, rows;
+  for (const ShapeVariable& v : r.system.space.variables) variables.push_back(v.name);
+  for (const ConstraintRow& c : r.system.medium.rows) rows.push_back(c.name);
+  fmt::print("\nat rest{}\n", s.balanced ? "" : ": the rows cannot hold it");
+  Mat tau(static_cast<int>(variables.size()), 2), lambda(static_cast<int>(rows.size()), 2);
+  tau << s.tau_kin, s.chosen.tau;
+  lambda << s.lambda_kin, s.chosen.lambda;
+  fmt::print("torques: tau_kin, and with lambda_stat {}\n",
+             s.chosen.feasible ? "as chosen" : "(none makes all points hold)");
+  print_matrix(tau, variables);
+  fmt::print("forces: lambda_kin, and as chosen\n");
+  print_matrix(lambda, rows);
+  for (const RestStress::Point& p : s.points)
+    fmt::print("  {:<12} lacks {:.6g} N of normal force, then {:.6g} N\n", p.name, p.missing_kin,
+               p.missing);
+  if (!s.chosen.feasible)
+    fmt::print("  whatever the stress, some point lacks {:.6g} N\n", -s.chosen.room);
+}
+
 void print_gait(const ShapeReport& r, const GaitResult& g) {
   const ShapeSystem& s = r.system;
   fmt::print("\ngait {}: {:.6g} s, {}, by {}\n", g.name, g.duration, g.closed ? "closed" : "open",
              g.way);
+  for (const GaitResult::Phase& p : g.phases)
+    fmt::print("  {:.6g} .. {:.6g} s  {}: {}\n", p.from, p.to, name_of(p.kind),
+               p.held.empty() ? "nothing is held" : fmt::format("{}", fmt::join(p.held, ", ")));
   for (const double t : g.removable)
     fmt::print("  passes a removable singularity at t = {:.9f} s\n", t);
-  if (g.obstruction)
+  if (g.obstruction && g.strikes)
+    fmt::print("  an impact: at t = {:.9f} s {} would strike at {:.3g} m/s\n", g.obstruction->t,
+               fmt::join(g.obstruction->rows, ", "), g.obstruction->residual);
+  else if (g.obstruction)
     fmt::print("  not possible: at t = {:.9f} s {} would slip by {:.3g} m/s{}\n", g.obstruction->t,
                fmt::join(g.obstruction->rows, ", "), g.obstruction->residual,
                g.obstruction->singular ? "; the axles have lost rank there" : "");
@@ -119,6 +146,7 @@ int show_shape(const ShapeArguments& a) {
     fmt::print("{}\n", to_json(report));
   } else {
     print_kind(report);
+    if (report.stress) print_stress(report);
     for (const GaitResult& g : report.gaits) print_gait(report, g);
   }
   for (const GaitResult& g : report.gaits)

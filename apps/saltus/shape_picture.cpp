@@ -83,7 +83,13 @@ std::string shape_picture(const ShapeReport& report, const std::string& title, i
   const ShapeSystem& s = report.system;
   if (!s.plane)
     throw InputError("shape.plane", "a picture needs two shape variables, the scene names none");
-  const HeightMap heights = height_map(s.model, s.space, s.medium, *s.plane, cells, cells);
+  HeightMap heights = height_map(s.model, s.space, s.medium, *s.plane, cells, cells);
+  if (s.at_centre)
+    for (int j = 0; j < heights.ny; ++j)
+      for (int i = 0; i < heights.nx; ++i) {
+        FormPair& f = heights.cells[static_cast<std::size_t>(j) * heights.nx + i];
+        f.F = mass_centre(s.model, s.space, s.plane->at(heights.x[i], heights.y[j])).seen * f.F;
+      }
   std::vector<Map> maps;
   for (int k = 0; k < s.space.n(); ++k)
     maps.push_back(

@@ -79,37 +79,51 @@ void refine(const Inclusion& p, VecRef Lambda, double tolerance, SolverWorkspace
   }
 }
 
-Solved solve_once(const SolveArguments& a, const Inclusion& p, VecRef Lambda, double tolerance,
+// Dense factors of the rows: of more they are not worth their time.
+constexpr int most_counted = 1500, most_proved = 900;
+
+Solved solve_once(const SolveArguments& a, const ProblemFile& file, VecRef Lambda, double tolerance,
                   SolverWorkspace& work) {
   Solved s;
   const std::clock_t cpu = std::clock();
   const auto begin = std::chrono::steady_clock::now();
-  s.report = solve_inclusion(p, Lambda, choose(a, tolerance), work);
-  s.report.indeterminate = indeterminacy(p, Lambda);
-  s.literature = literature_residual(p, Lambda, work);
-  if (s.report.converged && (a.solver == "auto" || a.solver == "newton"))
-    refine(p, Lambda, tolerance, work, s);
+  s.report = solve_problem(file, Lambda, choose(a, tolerance), work);
+  s.literature = judge(file, Lambda, work).literature;
+  if (!file.is_large() && file.rows() <= most_counted) {
+    s.report.indeterminate = indeterminacy(file.problem, Lambda);
+    if (s.report.converged && s.report.residual <= tolerance &&
+        (a.solver == "auto" || a.solver == "newton"))
+      refine(file.problem, Lambda, tolerance, work, s);
+  }
+  if (file.global) {  // by M as the file has it
+    const ProblemVerdict verdict = judge(file, Lambda, work);
+    const bool enough = file.indefinite > 0 && s.report.converged;
+    note(verdict.residual, tolerance, s.report);
+    s.report.converged = s.report.converged || enough;
+    s.literature = verdict.literature;
+  }
   s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   s.cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
   return s;
 }
 
 Solved solve_file(const SolveArguments& a, ProblemFile& file, SolverWorkspace& work) {
-  const Inclusion& p = file.problem;
   const double tolerance = a.tolerance > 0      ? a.tolerance
                            : file.tolerance > 0 ? file.tolerance
                                                 : 1e-10;
-  work.reserve(p.rows, static_cast<int>(p.blocks.size()), static_cast<int>(p.W.rows()));
+  if (const Inclusion& p = file.problem; !file.is_large())
+    work.reserve(p.rows, static_cast<int>(p.blocks.size()), static_cast<int>(p.W.rows()));
   if (a.cold) file.Lambda.setZero();
   const Vec start = file.Lambda;
-  Solved s = solve_once(a, p, file.Lambda, tolerance, work);
+  Solved s = solve_once(a, file, file.Lambda, tolerance, work);
   for (int k = 1; k < a.repeat; ++k) {  // the same bits; the least time counts
     file.Lambda = start;
-    const Solved again = solve_once(a, p, file.Lambda, tolerance, work);
+    const Solved again = solve_once(a, file, file.Lambda, tolerance, work);
     s.seconds = std::min(s.seconds, again.seconds);
     s.cpu_seconds = std::min(s.cpu_seconds, again.cpu_seconds);
   }
-  if (!s.report.converged) s.conflict = find_conflict(p, 10 * tolerance);
+  if (!s.report.converged && !file.is_large() && file.rows() <= most_proved)
+    s.conflict = find_conflict(file.problem, 10 * tolerance);
   return s;
 }
 
@@ -125,9 +139,11 @@ nlohmann::ordered_json to_json(const SolveArguments& a, const ProblemFile& f, co
   nlohmann::ordered_json j = {{"file", f.path},
                               {"title", f.title},
                               {"kind", kind_of(f)},
-                              {"blocks", f.problem.blocks.size()},
-                              {"rows", f.problem.rows},
+                              {"blocks", f.blocks().size()},
+                              {"rows", f.rows()},
                               {"asymmetry", f.asymmetry},
+                              {"indefinite", f.indefinite},
+                              {"sparse", f.is_large()},
                               {"solver", a.solver},
                               {"finished_by", r.solver},
                               {"converged", r.converged},
@@ -153,11 +169,16 @@ nlohmann::ordered_json to_json(const SolveArguments& a, const ProblemFile& f, co
 void print(const SolveArguments& a, const ProblemFile& f, const Solved& s,
            const SolverWorkspace& work) {
   const SolveReport& r = s.report;
-  fmt::print("{}\n  {}, {} blocks, {} rows{}\n", f.title, kind_of(f), f.problem.blocks.size(),
-             f.problem.rows,
-             f.asymmetry > 1e-12
-                 ? fmt::format(", matrix asymmetric to {:.1e} of its largest entry", f.asymmetry)
-                 : "");
+  fmt::print("{}\n  {}, {} blocks, {} rows{}\n", f.title, kind_of(f), f.blocks().size(), f.rows(),
+             f.is_large() ? fmt::format(", {} entries", f.large.G.nonZeros()) : "");
+  if (f.asymmetry > 1e-12)
+    fmt::print("  {} asymmetric to {:.1e} of its largest entry: taken as it stands\n",
+               f.global ? "mass matrix" : "matrix", f.asymmetry);
+  if (f.indefinite > 0)
+    fmt::print(
+        "  matrix indefinite by up to {:.0e} of its largest entry, as lost digits leave it: solved "
+        "and judged as it stands\n",
+        f.indefinite);
   fmt::print("  {} by {}: {} iterations ({} sweeps, {} Newton) in {:.3g} ms\n",
              r.converged ? "converged" : "NOT converged", r.solver, r.iterations, r.sweeps,
              r.newton, 1e3 * s.seconds);
@@ -196,6 +217,10 @@ int solve_files(const SolveArguments& a) {
       list.push_back(to_json(a, file, s, work));
     else
       print(a, file, s, work);
+    if (!a.output.empty() && file.is_large())
+      throw InputError(a.output, fmt::format("expected a problem of fewer rows than the {} of {}, "
+                                             "whose matrix is sparse",
+                                             file.rows(), path));
     if (!a.output.empty())
       write_problem(a.output, file.problem, file.Lambda, file.names,
                     a.tolerance > 0 ? a.tolerance : file.tolerance, file.title);

@@ -19,6 +19,7 @@ from .errors import (BusyError, DivergenceError, EnergyError, Error, InputError,
                      UnconvergedWarning)
 from .impacts import feasible
 from .packaged import scene_names, scene_path
+from .rods import Rod
 from .rollouts import Rollout, rollout
 from .runs import Readings, Run, Series, resume, run
 from .studies import optimise, sweep

@@ -15,6 +15,7 @@ import numpy as np
 from . import _core
 from ._core import Scene, State, _RunReader
 from .errors import DivergenceError, EnergyError, InputError, UnconvergedError
+from .rods import Rod
 
 Progress = Callable[[float, float, float], object]
 Force = Callable[..., None]
@@ -218,6 +219,11 @@ class Run:
             raise InputError(f"no body is called '{name}'; there are: {', '.join(names)}")
         i = 7 * names.index(name)
         return self["frames/pose"][:, i:i + 7]
+
+    @property
+    def rods(self) -> dict[str, Rod]:
+        """The rods of the run, by name."""
+        return {r["name"]: Rod(self, r) for r in self.header.get("rods", [])}
 
     def sensor(self, name: str) -> Readings:
         """The readings of a sensor, in the order in which they arrived."""

@@ -46,6 +46,11 @@ bool is_excluded(const Model& m, int a, int b) {
                             std::pair(std::min(a, b), std::max(a, b)));
 }
 
+bool is_idle(const Model& m, const Workspace& w, int shape) {
+  const BodyIndex body = m.shapes[shape].body;
+  return body.valid() && w.idle[body];
+}
+
 void add_points(const Manifold& found, int a, int b, int law, std::vector<Contact>& contacts) {
   for (int i = 0; i < found.count; ++i) {
     Contact& c = contacts.emplace_back();
@@ -106,9 +111,12 @@ void ContactFinder::touch(const Model& m, const Workspace& w, const StillPair& p
                           std::vector<Contact>& contacts) const {
   const ContactShape &moving = m.shapes[p.b_moves ? p.b : p.a],
                      &still = m.shapes[p.b_moves ? p.a : p.b];
+  if (w.idle[moving.body]) return;
   const SE3& X = w.X[moving.body];
   const Vec3 centre = X.R * moving.frame.r + X.r;
-  const SE3 at = still.body.valid() ? w.X[still.body] * still.frame : still.frame;
+  SE3 placed;
+  if (still.body.valid()) placed = w.X[still.body] * still.frame;
+  const SE3& at = still.body.valid() ? placed : still.frame;
   double height = 0;
   if (p.half_space) {
     height = at.R.col(2).dot(centre - at.r);
@@ -166,7 +174,9 @@ void ContactFinder::find(const Model& model, const Workspace& w, double margin,
   parallel_for(chunks, threads, [&](int k) {
     const int end = std::min((k + 1) * chunk, static_cast<int>(pairs.size()));
     parts_[k].clear();
-    for (int i = k * chunk; i < end; ++i) touch(model, pairs[i], margin, parts_[k]);
+    for (int i = k * chunk; i < end; ++i)
+      if (!is_idle(model, w, pairs[i].i) && !is_idle(model, w, pairs[i].j))
+        touch(model, pairs[i], margin, parts_[k]);
   });
   for (int k = 0; k < chunks; ++k)
     contacts.insert(contacts.end(), parts_[k].begin(), parts_[k].end());

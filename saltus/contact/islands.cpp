@@ -86,6 +86,11 @@ const std::vector<Block>& IslandProblem::blocks() const {
                                 : sparse.blocks;
 }
 
+namespace {
+// Linear solves of the tree route on an island that may be made dense.
+constexpr int tree_iterations = 60;
+}  // namespace
+
 void IslandProblem::reserve(int row_count) {
   rows = row_count;
   if (Lambda.size() >= row_count) return;
@@ -449,8 +454,12 @@ void add_offset(VecIn offset, IslandProblem& a) {
 SolveReport solve_island(const Solver& solver, Forest& mass, IslandProblem& a) {
   auto Lambda = a.Lambda.head(a.rows);
   switch (a.route) {
-    case Route::tree:
-      return solve_on_tree(a.tree, Lambda, options_of(solver), mass, a.tree_work, a.work.newton);
+    case Route::tree: {
+      // Its elimination does not pivot: what it cannot do soon the dense chain does better.
+      ProxOptions o = options_of(solver);
+      if (a.rows <= fallback_rows) o.max_iterations = std::min(o.max_iterations, tree_iterations);
+      return solve_on_tree(a.tree, Lambda, o, mass, a.tree_work, a.work.newton);
+    }
     case Route::sparse: return solve_sparse(a.sparse, Lambda, options_of(solver), a.sparse_work);
     case Route::dense: break;
   }

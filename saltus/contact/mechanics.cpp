@@ -122,6 +122,8 @@ bool PathStorage::factor(const Model& m, Workspace&, VecIn extra, int& culprit) 
 // External wrenches, from the bodies to the links that carry them.
 void PathStorage::load_bias(const Model& m, Workspace& w) {
   tree_.has_external = false;
+  const Eigen::Map<const Vec> all(w.external.front().data(), 6 * std::ssize(w.external));
+  if (all.cwiseAbs().sum() == 0) return;
   for (PathTree::Wrench& f : tree_.external) f = {};
   for (int b = 0; b < m.body_count(); ++b) {
     const Vec6& F = w.external[b];

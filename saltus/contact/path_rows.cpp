@@ -74,9 +74,15 @@ SALTUS_VECTORIZED void PathRows::delassus(const PathTree& tree, int i, int j, co
     column[2] += x[t] * y[t][2];
     column[3] += x[t] * y[t][3];
   }
-  for (int s = 0; s < b.rows; ++s)
-    for (int r = 0; r < a.rows; ++r)
-      G(a.row + r, b.row + s) = G(b.row + s, a.row + r) = column[s][r];
+  for (int s = 0; s < b.rows; ++s) {
+    double* to = &G(a.row, b.row + s);
+    for (int r = 0; r < a.rows; ++r) to[r] = column[s][r];
+  }
+  if (i == j) return;
+  for (int r = 0; r < a.rows; ++r) {
+    double* to = &G(b.row, a.row + r);
+    for (int s = 0; s < b.rows; ++s) to[s] = column[s][r];
+  }
 }
 
 double PathRows::own_compliance(int block) const {

@@ -106,6 +106,23 @@ void move_all(const Model& model, const double* q, const double* v, Workspace& w
 
 }  // namespace
 
+void put_touches(const Model& model, VecIn X, Workspace& w) {
+  SALTUS_ASSERT(X.size() == model.touches);
+  for (std::size_t i = 0; i < model.rods.size(); ++i) {
+    const RodElement& r = model.rods[i];
+    for (int j = 0; j < r.touches; ++j) {
+      RodPoint& point = w.rods[i].touch[j];
+      const double to = X[r.touch0 + j];
+      if (to == point.X) continue;
+      w.idle[r.first_touch + j] = to < 0;
+      if (to < 0)
+        point.X = -1;
+      else
+        put_point(*r.segment, to, point);
+    }
+  }
+}
+
 void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& w) {
   SALTUS_ASSERT(fits(model, q, v));
   SALTUS_ASSERT(fits(model, w));

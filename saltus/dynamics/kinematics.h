@@ -6,6 +6,9 @@ namespace saltus {
 
 // Fills X, V, S and bias, and motion and S_I, for the configuration q and velocity v.
 void forward_kinematics(const Model& model, VecIn q, VecIn v, Workspace& work);
+// Puts the stations that rods touch by between the others (State::touches); kinematics that follow
+// place them.
+void put_touches(const Model& model, VecIn X, Workspace& work);
 // Fills motion and S_I only: all that the recursions need.
 void move_links(const Model& model, VecIn q, VecIn v, Workspace& work);
 // The velocities of motion alone, for another v at the configuration of the last move_links or

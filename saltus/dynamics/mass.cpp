@@ -36,6 +36,10 @@ Mat6 turned(const Mat3& R, const Mat6& I) {
 void load_mass(const Model& model, const Workspace& w, VecIn extra, Forest& forest,
                const Mat6* gain) {
   for (int i = 0; i < model.body_count(); ++i) {
+    if (w.idle[i]) {
+      forest.set_idle(i);
+      continue;
+    }
     const Body& b = model.bodies[i];
     const Mat3& R = w.X[i].R;
     const Vec3 shift = b.parent.valid() ? Vec3(w.X[i].r - w.X[b.parent].r) : Vec3::Zero();

@@ -51,4 +51,38 @@ SALTUS_INLINE Pack3x3 turned(const Pack3x3& R, const Pack3x3& A) {
   return C;
 }
 
+// Sine and cosine of four angles of at most most_angle, to an ulp or two: the angle less n quarter
+// turns, in three parts of which the first two times n are exact, and fdlibm's polynomials
+// (k_sin.c, k_cos.c) for what is left. The same bits on every machine, which those of libm are not.
+inline constexpr double most_angle = 1e5;
+
+SALTUS_INLINE void sincos(const Pack& x, Pack& sin, Pack& cos) {
+  using Bits = unsigned long long __attribute__((vector_size(32)));
+  constexpr double to_integer = 0x1.8p52;
+  const Pack shifted = x * 6.36619772367581382433e-01 + to_integer;
+  const Pack n = shifted - to_integer;
+  const Pack y = ((x - n * 1.57079632673412561417e+00) - n * 6.07710050630396597660e-11) -
+                 n * 2.02226624879595063154e-21;
+  const Pack z = y * y;
+  const Pack s =
+      y + (z * y) *
+              (-1.66666666666666324348e-01 +
+               z * (8.33333333332248946124e-03 +
+                    z * (-1.98412698298579493134e-04 +
+                         z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 +
+                                                                z * 1.58969099521155010221e-10)))));
+  const Pack r =
+      z * (4.16666666666666019037e-02 +
+           z * (-1.38888888888741095749e-03 +
+                z * (2.48015872894767294178e-05 +
+                     z * (-2.75573143513906633035e-07 +
+                          z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
+  const Pack half = 0.5 * z, w = 1.0 - half;
+  const Pack c = w + (((1.0 - w) - half) + z * r);
+  const Bits quarter = (Bits)shifted;  // n, in the last bits
+  const Bits odd = 0 - (quarter & 1);
+  sin = (Pack)(((odd & (Bits)c) | (~odd & (Bits)s)) ^ ((quarter & 2) << 62));
+  cos = (Pack)(((odd & (Bits)s) | (~odd & (Bits)c)) ^ (((quarter + 1) & 2) << 62));
+}
+
 }  // namespace saltus

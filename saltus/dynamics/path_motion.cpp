@@ -1,5 +1,7 @@
 // Poses, velocities, inertias and energies of a PathTree.
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "saltus/dynamics/joint_motion.h"
 #include "saltus/dynamics/packed_ops.h"
@@ -9,11 +11,10 @@ namespace saltus {
 
 namespace {
 
-// R = P turned by q about the base's axis a; b, c follow it cyclically.
+// R = P turned about the base's axis a; b, c follow it cyclically.
 template <int a>
-SALTUS_INLINE void turn_columns(const Pack3x3& P, double q, Pack3x3& R) {
+SALTUS_INLINE void turn_columns(const Pack3x3& P, double sin, double cos, Pack3x3& R) {
   constexpr int b = (a + 1) % 3, c = (a + 2) % 3;
-  const double cos = std::cos(q), sin = std::sin(q);
   R.c[a] = P.c[a];
   R.c[b] = cos * P.c[b] + sin * P.c[c];
   R.c[c] = cos * P.c[c] - sin * P.c[b];
@@ -33,7 +34,28 @@ SALTUS_INLINE void add_from(PackedInertia& a, const PackedInertia& b, const Pack
 
 }  // namespace
 
+SALTUS_VECTORIZED void PathTree::turn_angles(const double* q) {
+  for (std::size_t i = 0; i < sin_.size(); ++i) {
+    Pack x;
+    bool near = true;
+    for (int r = 0; r < 4; ++r) {
+      x[r] = q[angles_[4 * i + r]];
+      near = near && std::abs(x[r]) < most_angle;
+    }
+    if (near) {
+      sincos(x, sin_[i], cos_[i]);
+      continue;
+    }
+    for (int r = 0; r < 4; ++r) {
+      sin_[i][r] = std::sin(x[r]);
+      cos_[i][r] = std::cos(x[r]);
+    }
+  }
+}
+
 SALTUS_VECTORIZED void PathTree::place(const double* q) {
+  turn_angles(q);
+  moves_ = false;
   const Pose ground{pack(Mat3(Mat3::Identity())), {}, {}};
   for (int i = 0; i < link_count(); ++i) {
     const PathLink& k = links[i];
@@ -44,6 +66,8 @@ SALTUS_VECTORIZED void PathTree::place(const double* q) {
     Pack r = up.R * k.offset;
     Pack* axis = axis_.data() + k.v0;
     const double* own = q + k.q0;
+    const double sin = k.angle < 0 ? 0 : sin_[k.angle / 4][k.angle % 4],
+                 cos = k.angle < 0 ? 1 : cos_[k.angle / 4][k.angle % 4];
     const auto translate = [&](int columns) {
       for (int c = 0; c < columns; ++c) {
         axis[c] = base.c[c];
@@ -56,15 +80,15 @@ SALTUS_VECTORIZED void PathTree::place(const double* q) {
     };
     switch (k.joint) {
       case JointCase::revolute_x:
-        turn_columns<0>(base, own[0], R);
+        turn_columns<0>(base, sin, cos, R);
         axis[0] = base.c[0];
         break;
       case JointCase::revolute_y:
-        turn_columns<1>(base, own[0], R);
+        turn_columns<1>(base, sin, cos, R);
         axis[0] = base.c[1];
         break;
       case JointCase::revolute_z:
-        turn_columns<2>(base, own[0], R);
+        turn_columns<2>(base, sin, cos, R);
         axis[0] = base.c[2];
         break;
       case JointCase::revolute:
@@ -83,7 +107,7 @@ SALTUS_VECTORIZED void PathTree::place(const double* q) {
         break;
       case JointCase::planar:
         translate(2);
-        turn_columns<2>(base, own[2], R);
+        turn_columns<2>(base, sin, cos, R);
         axis[2] = base.c[2];
         break;
       case JointCase::carrier:
@@ -171,6 +195,7 @@ SALTUS_VECTORIZED void PathTree::rows(int link, const Vec3& origin, const double
 //   a = a_p + alpha_p x r + w_p x (w_p x r + 2 v_rel),  alpha = alpha_p + w_p x w_rel,
 //   f = m a + alpha x h + w x (w x h),  n = J alpha + w x J w + h x a,  h the first moment.
 SALTUS_VECTORIZED void PathTree::bias(const Model& model, const double* v, double* tau) {
+  moves_ = false;  // it uses the same room
   Motion ground;
   ground.a = -pack(model.gravity);
   for (int i = 0; i < link_count(); ++i) {
@@ -207,6 +232,10 @@ SALTUS_VECTORIZED void PathTree::bias(const Model& model, const double* v, doubl
 }
 
 SALTUS_VECTORIZED void PathTree::move(const double* v) {
+  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(moved_.size());
+  if (moves_ && std::memcmp(moved_.data(), v, bytes) == 0) return;
+  std::memcpy(moved_.data(), v, bytes);
+  moves_ = true;
   const Motion ground;
   for (int i = 0; i < link_count(); ++i) {
     const PathLink& k = links[i];
@@ -219,24 +248,18 @@ SALTUS_VECTORIZED void PathTree::move(const double* v) {
   }
 }
 
-// In body axes: the inertias are those of the links.
+// With the inertias of the links, in body axes.
 SALTUS_VECTORIZED double PathTree::kinetic_energy(const Model& model, const double* v) const {
   double T = 0;
   for (int i = 0; i < link_count(); ++i) {
     const PackedInertia& I = links[i].inertia;
-    const Pack w = transposed_times(poses_[i].R, motion_[i].w);
-    const Pack u = transposed_times(poses_[i].R, motion_[i].v);
-    T += dot(0.5 * I.mass * u + cross(w, I.first), u) + 0.5 * dot(w, I.J * w);
+    const Pack &w = motion_[i].w, &u = motion_[i].v;
+    const Pack turning = transposed_times(poses_[i].R, w);
+    T += dot(0.5 * I.mass * u + cross(w, poses_[i].R * I.first), u) +
+         0.5 * dot(turning, I.J * turning);
   }
   for (int k = 0; k < model.nv; ++k) T += 0.5 * model.armature[k] * v[k] * v[k];
   return T;
-}
-
-SALTUS_VECTORIZED double PathTree::gravity_energy(const Model& model) const {
-  Pack sum = pack(still_moment_);
-  for (int i = 0; i < link_count(); ++i)
-    sum += links[i].inertia.mass * poses_[i].p + poses_[i].R * links[i].inertia.first;
-  return -dot(pack(model.gravity), sum);
 }
 
 SALTUS_VECTORIZED void PathTree::twists(const double* v, std::vector<Vec6>& V) {

@@ -25,6 +25,7 @@ bool PathTree::holds(const Model& m, const Tree& tree) {
 PathTree::PathTree(const Model& model) {
   const Tree tree(model);
   set_links(model, tree);
+  set_angles();
   set_paths();
   set_segments();
   const std::size_t n = links.size();
@@ -36,6 +37,7 @@ PathTree::PathTree(const Model& model) {
   axis_.assign(model.nv, Pack{});
   column_.assign(static_cast<std::size_t>(model.nv) * width_ + 4, 0.0);
   inverse_.setZero(model.nv);
+  moved_.setZero(model.nv);
 }
 
 void PathTree::set_links(const Model& model, const Tree& tree) {
@@ -77,12 +79,25 @@ void PathTree::set_links(const Model& model, const Tree& tree) {
     }
     const SE3 frame{at[i].R, at[i].point - at[i].R * k.point};
     bodies[i - 1] = {at[i].link, k.joint != JointCase::fixed, frame};
-    if (at[i].link < 0) still_moment_ += k.mass * (frame * model.bodies[i - 1].rigid.com);
   }
   for (std::size_t i = 0; i < links.size(); ++i) {
     const RigidAtPoint& I = inertias[i];
     links[i].inertia = {I.mass, pack(I.first), pack(I.J.matrix())};
   }
+}
+
+void PathTree::set_angles() {
+  for (PathLink& k : links) {
+    const bool planar = k.joint == JointCase::planar;
+    if (!planar && k.joint != JointCase::revolute_x && k.joint != JointCase::revolute_y &&
+        k.joint != JointCase::revolute_z)
+      continue;
+    k.angle = static_cast<int>(angles_.size());
+    angles_.push_back(planar ? k.q0 + 2 : k.q0);
+  }
+  while (angles_.size() % 4 != 0) angles_.push_back(angles_.back());
+  sin_.assign(angles_.size() / 4, Pack{});
+  cos_ = sin_;
 }
 
 void PathTree::set_paths() {

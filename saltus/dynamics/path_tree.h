@@ -25,7 +25,8 @@ struct alignas(pack_alignment) PackedInertia {
 struct alignas(pack_alignment) PathLink {
   int parent = -1;  // of PathTree::links, -1: the world
   int q0 = 0, v0 = 0, nv = 0, linear = 0;
-  int above = 0;  // velocities of the path that are the parent's
+  int above = 0;   // velocities of the path that are the parent's
+  int angle = -1;  // of a joint that turns about an axis of its frame: which of PathTree's angles
   JointCase joint = JointCase::fixed;
   bool placement_turned = false, body_turned = false;
   PackedInertia inertia;  // about the point, body axes
@@ -60,10 +61,9 @@ class PathTree {
   void solve_lower(double* x) const;  // L^-1 x: the second half of it
   // tau of M a + tau = forces at the velocities v: quadratic terms and gravity.
   void bias(const Model& model, const double* v, double* tau);
-  // Velocities of the links' points and angular velocities.
+  // Velocities of the links' points and angular velocities; nothing where they are there already.
   void move(const double* v);
   [[nodiscard]] double kinetic_energy(const Model& model, const double* v) const;  // after move()
-  [[nodiscard]] double gravity_energy(const Model& model) const;                   // after place()
 
   // Rows of up to four wrenches on a link (six numbers each, inertial axes, about `origin`): an
   // entry for each velocity of the link's path.
@@ -98,8 +98,10 @@ class PathTree {
 
  private:
   void set_links(const Model& model, const Tree& tree);
+  void set_angles();
   void set_paths();
   void set_segments();
+  void turn_angles(const double* q);
   void pack_columns();
   struct alignas(pack_alignment) Pose {
     Pack3x3 R;
@@ -115,17 +117,18 @@ class PathTree {
   struct Piece {
     int at, count, pack;
   };
+  std::vector<int> angles_;  // where the angles are in q, whole Packs of them
+  Packs sin_, cos_;          // of the angles  <- place
   int width_ = 0;
-  Vec3 still_moment_ = Vec3::Zero();  // mass times centre of what does not move [kg m]
-  std::vector<int> path_;             // of each link, width_ apart
-  std::vector<int> common_;           // of each pair of links
-  std::vector<int> link_of_;          // of each velocity
-  std::vector<int> ancestors_;        // of each velocity: how many
-  std::vector<Piece> pieces_;         // of each velocity's ancestors
-  std::vector<int> first_piece_;      // of each velocity, and the end
-  std::vector<int> own_piece_;        // of each velocity: the first of its own segment
-  std::vector<int> segment_start_;    // of each velocity: the first ancestor in its segment
-  std::vector<int> place_of_;         // of each velocity in a vector of Packs
+  std::vector<int> path_;           // of each link, width_ apart
+  std::vector<int> common_;         // of each pair of links
+  std::vector<int> link_of_;        // of each velocity
+  std::vector<int> ancestors_;      // of each velocity: how many
+  std::vector<Piece> pieces_;       // of each velocity's ancestors
+  std::vector<int> first_piece_;    // of each velocity, and the end
+  std::vector<int> own_piece_;      // of each velocity: the first of its own segment
+  std::vector<int> segment_start_;  // of each velocity: the first ancestor in its segment
+  std::vector<int> place_of_;       // of each velocity in a vector of Packs
   std::vector<Pose> poses_;
   Packs axis_;  // of each velocity: linear or angular column at its link's point
   std::vector<PackedInertia> inertia_, composite_;  // of the links, inertial axes
@@ -135,6 +138,8 @@ class PathTree {
   Packs packed_;        // the pieces of L
   mutable Packs work_;  // a vector of Packs: what solves work on
   std::vector<Motion> motion_;
+  Vec moved_;           // the velocities of motion_  <- move
+  bool moves_ = false;  // whether it has them, at the last place()
 };
 
 }  // namespace saltus

@@ -16,6 +16,9 @@ Workspace::Workspace(const Model& model) : tree(model) {
   articulated.resize(n + 1);
   D.assign(n + 1, Mat6::Zero());
   curvature.assign(n + 1, Vec3::Zero());
+  idle.assign(n, 0);
+  for (const RodElement& r : model.rods)
+    for (int j = 0; j < r.touches; ++j) idle[r.first_touch + j] = 1;
   rods.resize(tree.rods.size());
   for (std::size_t i = 0; i < rods.size(); ++i) rods[i].resize(*tree.rods[i]);
   for (auto* x : {&S, &S_I, &S0, &U}) x->setZero(6, model.ns);

@@ -22,6 +22,7 @@ struct Workspace {
   Mat6X S_I;                       // 6 x ns: joint columns there
   std::vector<Vec3> curvature;     // d2r/dq2 of bends, whose columns turn against their base
   std::vector<RodShape> rods;      // of the segments of rods, from their bases; their rates too
+  std::vector<char> idle;          // bodies that stand for nothing: touches nowhere <- put_touches
   // <- world_columns
   Mat6X S0;  // 6 x ns: joint columns as twists of the inertial frame at its origin
   // <- crba (nv x nv from its first call on; empty before)

@@ -59,6 +59,15 @@ void refuse(const EventDriven& o, const Model& model, const Actuation& actuation
   if (const ContactShape* s = first_surface(model))
     expected(fmt::format("no friction map and no surface_velocity, shape '{}' has one", s->name));
   if (model.has_compliant) expected("hard contacts only, a contact of the scene is compliant");
+  for (const RodElement& r : model.rods)
+    if (!r.segment->rheology.empty())
+      expected(fmt::format("rods that are linear, '{}' has a rheology", r.rod));
+  for (const RodElement& r : model.rods)
+    if (r.touches > 0)
+      expected(
+          fmt::format("rods that touch at their stations and ends, '{}' may touch between them "
+                      "(touches: 0 of it is known)",
+                      r.rod));
   check_drives(o, model, actuation, path);
 }
 
@@ -86,8 +95,10 @@ void refuse(const ByConnection& o, const Model& model, const Actuation& actuatio
 std::string failure_of(const Model& model, const State& state, const StepReport& r) {
   const std::string body = r.culprit >= 0 ? model.bodies[model.v_body[r.culprit]].name : "?";
   return fmt::format("the run {} at t = {:.6g} s, body '{}' (last residual {:.2e} m/s)",
-                     r.singular ? "met a singular mass matrix" : "diverged", state.t, body,
-                     r.solve().residual);
+                     r.singular    ? "met a singular mass matrix"
+                     : r.no_stress ? "met a rheology that gave no finite stress"
+                                   : "diverged",
+                     state.t, body, r.solve().residual);
 }
 
 }  // namespace

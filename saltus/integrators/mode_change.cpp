@@ -9,7 +9,7 @@ namespace saltus {
 
 std::string_view name_of(Cause cause) {
   constexpr std::string_view names[] = {"start", "drive",   "gap",          "force", "stick",
-                                        "slip",  "feature", "accumulation", "jam"};
+                                        "slip",  "feature", "accumulation", "jam",   "chatter"};
   return names[static_cast<int>(cause)];
 }
 

@@ -20,14 +20,16 @@ enum class Cause : unsigned char {
   feature,       // a contact moves to another part of its shapes
   accumulation,  // impacts follow each other ever faster: passed
   jam,           // forces contradict: an impact without collision (Painleve)
+  chatter,       // events without an end, or no mode that lasts: time stepping went over it
 };
-inline constexpr Cause last_cause = Cause::jam;
+inline constexpr Cause last_cause = Cause::chatter;
 [[nodiscard]] std::string_view name_of(Cause cause);
 
 struct EventCause {
   Cause cause = Cause::start;
-  Place place;       // none for a drive
-  double value = 0;  // accumulation: when the last of its impacts would be [s]
+  Place place;  // none for a drive
+  // Accumulation: when the last of its impacts would be; chatter: where it was left again [s].
+  double value = 0;
 };
 
 struct ModeMember {

@@ -58,6 +58,8 @@ struct RodSpec {
 };
 // The stations of a rod as the builder names them, by segments, each with its tip last.
 [[nodiscard]] std::vector<std::vector<std::string>> station_names(const RodSpec& rod);
+// The stations that may be put anywhere (SegmentSpec::touches), by segments: NAME.touch1 ...
+[[nodiscard]] std::vector<std::vector<std::string>> touch_names(const RodSpec& rod);
 // The joint of a segment: before the dot of its coefficients.
 [[nodiscard]] std::string segment_name(const RodSpec& rod, std::size_t segment);
 
@@ -200,7 +202,7 @@ class ModelBuilder {
   void add_cables(Model& model) const;
   void refuse_massless(const Model& model, const std::vector<int>& order) const;
   void add_segment(const RodSpec& rod, std::size_t index, const std::vector<std::string>& names,
-                   const std::string& path);
+                   const std::vector<std::string>& touches, const std::string& path);
   void add_rods(Model& model) const;
   int bends_ = 0, rods_ = 0;
   struct SegmentPlace {

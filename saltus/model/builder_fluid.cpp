@@ -118,6 +118,7 @@ ModelBuilder& ModelBuilder::fluid_along(const FluidAlong& along, const std::stri
     for (int k = 0; k < stations; ++k, ++i) {
       const std::string name = bodies_[i].name;
       const auto& piece = std::get<RodPiece>(bodies_[i].joint.kind);
+      if (piece.station > piece.segment->tip()) continue;  // it has no share of the length
       const RodStation& station = piece.segment->stations[piece.station];
       if (!station.heavy) continue;
       // Its share of the length is that of its mass.

@@ -57,6 +57,17 @@ std::vector<std::vector<std::string>> station_names(const RodSpec& rod) {
   return names;
 }
 
+std::vector<std::vector<std::string>> touch_names(const RodSpec& rod) {
+  std::vector<std::vector<std::string>> names;
+  int count = 0;
+  for (const SegmentSpec& s : rod.segments) {
+    names.emplace_back();
+    for (int i = 0; i < s.touches; ++i)
+      names.back().push_back(fmt::format("{}.touch{}", rod.name, ++count));
+  }
+  return names;
+}
+
 ModelBuilder& ModelBuilder::rod(const RodSpec& rod) {
   const std::string path = fmt::format("rods[{}]", rods_++);
   require(!rod.name.empty() && rod.name != "world", path + ".name",
@@ -83,10 +94,10 @@ ModelBuilder& ModelBuilder::rod(const RodSpec& rod) {
   bodies_.push_back(base);
   for (const SegmentSpec& s : rod.segments) check_coefficients(s, path);
   for (const SegmentSpec& s : rod.segments) (void)make_segment(s, path);  // before it is counted
-  const auto names = station_names(rod);
+  const auto names = station_names(rod), touches = touch_names(rod);
   std::size_t known = 0;
   for (std::size_t k = 0; k < names.size(); ++k) {
-    add_segment(rod, k, names[k], path);
+    add_segment(rod, k, names[k], touches[k], path);
     for (const JointDof& dof : bodies_.back().joint.dofs) known += dof.prescribed;
   }
   require(known == rod.prescribed.size(), path + ".prescribed",
@@ -96,7 +107,8 @@ ModelBuilder& ModelBuilder::rod(const RodSpec& rod) {
 }
 
 void ModelBuilder::add_segment(const RodSpec& rod, std::size_t index,
-                               const std::vector<std::string>& names, const std::string& path) {
+                               const std::vector<std::string>& names,
+                               const std::vector<std::string>& touches, const std::string& path) {
   const auto segment = std::make_shared<const RodSegment>(make_segment(rod.segments[index], path));
   require(segment->size > 0, path + ".basis", "expected a component that may change");
   BodySpec spec;
@@ -110,23 +122,27 @@ void ModelBuilder::add_segment(const RodSpec& rod, std::size_t index,
         std::find(rod.prescribed.begin(), rod.prescribed.end(), name) != rod.prescribed.end();
   }
   spec.path = path;
-  spec.stations = static_cast<int>(names.size());
+  spec.stations = static_cast<int>(names.size() + touches.size());
   segments_.push_back({rod.name, spec.joint.name, names.front(), spec.joint.parent,
                        thetas(*segment, rod.theta, path), seen_radius(rod.segments[index])});
   const RodSegment& s = *segment;
-  for (int i = 0; i <= s.tip(); ++i) {
-    const RodStation& station = s.stations[i];
-    if (!station.heavy && i < s.tip()) continue;
-    spec.name = names[spec.station];
+  const auto add = [&](const std::string& name, int place, const RigidInertia& inertia) {
+    spec.name = name;
     require(!body_of_.contains(spec.name), path + ".name",
             fmt::format("the name '{}' is taken", spec.name));
-    spec.inertia = station.heavy ? station_inertia(station.inertia, path) : RigidInertia{};
+    spec.inertia = inertia;
     check_inertia(spec.inertia, false, path);
-    spec.joint.kind = RodPiece{s.size, s.size, segment, i};
+    spec.joint.kind = RodPiece{s.size, s.size, segment, place};
     body_of_.emplace(spec.name, bodies_.size());
     bodies_.push_back(spec);
     ++spec.station;
-  }
+  };
+  std::size_t heavy = 0;
+  for (int i = 0; i <= s.tip(); ++i)
+    if (s.stations[i].heavy) add(names[heavy++], i, station_inertia(s.stations[i].inertia, path));
+  for (std::size_t j = 0; j < touches.size(); ++j)  // after the tip among the segment's places
+    add(touches[j], s.tip() + 1 + static_cast<int>(j), {});
+  add(names.back(), s.tip(), {});
 }
 
 void ModelBuilder::add_rods(Model& model) const {
@@ -143,6 +159,10 @@ void ModelBuilder::add_rods(Model& model) const {
     e.coordinate = model.coordinate(s.joint + "." + coefficient_name(*e.segment, 0));
     e.theta = s.theta;
     e.radius = s.radius;
+    e.touches = e.segment->spec.touches;
+    e.touch0 = model.touches;
+    e.first_touch = BodyIndex(e.first + e.stations - 1 - e.touches);
+    model.touches += e.touches;
     model.rods.push_back(e);
   }
 }

@@ -96,6 +96,10 @@ struct RodElement {
   int stations = 0;  // bodies
   int q0 = 0, v0 = 0, size = 0;
   int coordinate = 0;  // its first, of Model::coordinates
+  // The stations before the tip that may be put anywhere (SegmentSpec::touches), and where their
+  // places begin in State::touches.
+  BodyIndex first_touch;
+  int touches = 0, touch0 = 0;
   std::shared_ptr<const RodSegment> segment;
   Vec theta;          // of each coefficient: where in a step its elastic force is taken, 1/2 .. 1
   double radius = 0;  // of its section at the base, to be seen [m]
@@ -349,6 +353,7 @@ struct Model {
   int nq = 0, nv = 0;
   int ns = 0;                 // columns: of each body the velocities of its joint
   bool has_stations = false;  // some element has several stations
+  int touches = 0;            // of all rods
   bool planar = false;
   double length_scale = 1;  // [m]; weighs rad/s against m/s in residuals
 

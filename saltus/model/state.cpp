@@ -21,6 +21,7 @@ State make_state(const Model& model) {
   s.Lambda.setZero(model.lambda_rows);
   s.mode.assign(model.slots.size(), 0);
   s.turns.assign(model.coordinates.size(), 0);
+  s.touches.setConstant(model.touches, -1);
   return s;
 }
 
@@ -46,6 +47,7 @@ void each_field(S& s, F&& field) {
   field(s.Lambda.data(), s.Lambda.size() * sizeof(double));
   field(s.mode.data(), s.mode.size());
   field(s.turns.data(), s.turns.size() * sizeof(std::int32_t));
+  field(s.touches.data(), s.touches.size() * sizeof(double));
   for (auto& c : s.contacts) {
     field(&c.key, sizeof c.key);
     field(&c.mode, sizeof c.mode);

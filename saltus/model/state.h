@@ -51,8 +51,10 @@ struct State {
   Vec Lambda;     // impulses of the last step in stable slots (Model::slots) [N s]
   std::vector<unsigned char> mode;       // of each block slot (solvers/inclusion.h Mode)
   std::vector<ContactImpulse> contacts;  // sorted by key
-  std::vector<std::int32_t> turns;       // of each coordinate: full turns of cut revolute joints
-  Vec memory;                            // what controllers declare
+  // Where rods touch between their stations: arc lengths of RodElement::touches, -1: nowhere.
+  Vec touches;
+  std::vector<std::int32_t> turns;  // of each coordinate: full turns of cut revolute joints
+  Vec memory;                       // what controllers declare
   EnergyBooks books;
   // All else that decides what the event-driven integrator does next (event_memory.cpp); empty: it
   // has not begun.

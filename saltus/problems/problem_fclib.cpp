@@ -141,7 +141,7 @@ void read_problem(const Group& g, Raw& raw) {
   raw.at_W = g.where("W");
   raw.at_M = g.where("M");
   if (!raw.global) {
-    raw.W = Mat(read_matrix(g, "W", m, m));
+    raw.W = read_matrix(g, "W", m, m);
     raw.q = vectors.vector("q", m);
     return;
   }
@@ -155,7 +155,7 @@ void read_problem(const Group& g, Raw& raw) {
 
 }  // namespace
 
-void read_fclib(const std::string& path, ProblemFile& out) {
+void read_fclib(const std::string& path, int most_dense, ProblemFile& out) {
   hdf5::prepare();
   Raw raw;
   try {
@@ -177,7 +177,7 @@ void read_fclib(const std::string& path, ProblemFile& out) {
     throw refuse(path, "it asks for more memory than there is");
   }
   out.format = "fclib";
-  build(path, raw, out);
+  build(path, raw, most_dense, out);
 }
 
 }  // namespace saltus::problem_file

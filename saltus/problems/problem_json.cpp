@@ -171,8 +171,9 @@ void read_document(const Value& v, ProblemFile& out) {
     rows += rows_of(list.back().law);
     out.names.push_back(b.has("name") ? b["name"].text() : fmt::format("block {}", i));
   }
-  if (rows == 0 || rows > problem_file::most_rows)
-    throw blocks.error(fmt::format("{} rows, expected 1 to {}", rows, problem_file::most_rows));
+  if (rows == 0 || rows > problem_file::most_dense_rows)
+    throw blocks.error(
+        fmt::format("{} rows, expected 1 to {}", rows, problem_file::most_dense_rows));
   Inclusion& p = out.problem;
   const auto n = static_cast<std::size_t>(rows);
   const bool velocity = v.has("W"), delassus = v.has("G");
@@ -183,7 +184,7 @@ void read_document(const Value& v, ProblemFile& out) {
   p.c = v["c"].vector(n);
   if (delassus) {
     p.G = v["G"].matrix(n, n);
-    problem_file::check_delassus(v["G"].where(), p.G, out.asymmetry);
+    problem_file::check_delassus(v["G"].where(), p.G.sparseView(), out.asymmetry, out.indefinite);
     p.has_G = true;
   }
   if (velocity) {
@@ -191,13 +192,15 @@ void read_document(const Value& v, ProblemFile& out) {
     p.Y = v["Y"].matrix(nv, n);
     p.v_free = v["v_free"].vector(nv);
     p.b = v["b"].vector(n);
-    double asymmetry = 0;
-    if (!delassus) problem_file::check_delassus(v["Y"].where(), p.W.transpose() * p.Y, asymmetry);
+    const auto product = [&] { return Mat(p.W.transpose() * p.Y); };
+    if (!delassus)
+      problem_file::check_delassus(v["Y"].where(), product().sparseView(), out.asymmetry,
+                                   out.indefinite);
   }
   if (velocity && v.has("M")) {
     p.M = v["M"].matrix(nv, nv);
-    double asymmetry = 0;
-    problem_file::check_delassus(v["M"].where(), p.M, asymmetry);
+    double asymmetry = 0, indefinite = 0;
+    problem_file::check_delassus(v["M"].where(), p.M.sparseView(), asymmetry, indefinite);
     p.has_M = true;
   }
   out.Lambda = v["Lambda"].vector(n);

@@ -95,6 +95,10 @@ struct Entries {
 void read_dense(Lexer& in, Entries& out) {
   const int rows = in.integer("rows of the dense matrix", 0, most_rows);
   const int columns = in.integer("columns of the dense matrix", 0, most_rows);
+  if (std::max(rows, columns) > most_dense_rows)
+    throw refuse(in.where(), fmt::format("a dense matrix of {} x {}: expected at most {} rows; "
+                                         "larger ones sparse",
+                                         rows, columns, most_dense_rows));
   if (rows != out.rows || columns != out.columns)
     throw refuse(in.where(), fmt::format("the dense matrix is {} x {}, announced as {} x {}", rows,
                                          columns, out.rows, out.columns));
@@ -198,8 +202,8 @@ void read_sparse(Lexer& in, Entries& out) {
 Entries read_matrix(Lexer& in, const char* name) {
   const int storage = in.integer("storage of a matrix (0 dense, 1 sparse block, 2 sparse)", 0, 2);
   Entries out;
-  out.rows = in.integer(name, 0, 1000000);
-  out.columns = in.integer(name, 0, 1000000);
+  out.rows = in.integer(name, 0, 6 * most_rows);
+  out.columns = in.integer(name, 0, 6 * most_rows);
   if (storage == 0)
     read_dense(in, out);
   else if (storage == 1)
@@ -223,7 +227,7 @@ Sparse sparse(const Entries& e) {
 
 }  // namespace
 
-void read_text(const std::string& path, const std::string& text, ProblemFile& out) {
+void read_text(const std::string& path, const std::string& text, int most_dense, ProblemFile& out) {
   Lexer in(path, text);
   Raw raw;
   raw.dimension = in.integer("rows of a contact", 2, 5);
@@ -240,8 +244,7 @@ void read_text(const std::string& path, const std::string& text, ProblemFile& ou
     throw refuse(raw.at_W, fmt::format("the first matrix is {} x {}, expected a square one",
                                        first.rows, first.columns));
   if (!raw.global) {
-    raw.W.setZero(m, m);
-    for (const auto& e : first.list) raw.W(e.row(), e.col()) += e.value();
+    raw.W = sparse(first);
     raw.q = read_vector(in, m, "q");
   } else {
     // A truncated local file looks like this too.
@@ -269,7 +272,7 @@ void read_text(const std::string& path, const std::string& text, ProblemFile& ou
   if (in.remaining() > 1)  // one trailing token is the custom of some writers
     throw refuse(in.where(), fmt::format("{} more values than expected", in.remaining()));
   out.format = "siconos";
-  build(path, raw, out);
+  build(path, raw, most_dense, out);
 }
 
 }  // namespace saltus::problem_file

@@ -91,6 +91,7 @@ Robot read_mjcf(const std::string& text, const std::string& name, const std::str
   reader.finish_masses();
   reader.read_contacts();
   reader.read_equalities();
+  reader.read_tendons();
   reader.read_actuators();
   reader.read_keyframes();
   reader.collect_unread();

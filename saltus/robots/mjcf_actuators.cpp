@@ -158,10 +158,11 @@ struct Actuators {
     const char* attribute = s.self().has("joint") ? "joint" : "jointinparent";
     if (!s.self().has(attribute)) {
       std::string target = "no joint";
-      for (const char* a : {"tendon", "site", "body", "cranksite"})
+      for (const char* a : {"site", "body", "cranksite"})
         if (s.self().has(a)) target = fmt::format("the {} '{}'", a, *s.self().text(a));
-      reader.unused(s.self(), nullptr,
-                    fmt::format("it acts on {}: only actuators of joints are supported", target));
+      reader.unused(
+          s.self(), nullptr,
+          fmt::format("it acts on {}: only actuators of joints and tendons are supported", target));
       return -1;
     }
     const std::string name = *s.self().text(attribute);
@@ -232,7 +233,8 @@ struct Actuators {
     const Styled s = reader.defaults.styled(e, "");
     Law law;
     for (auto it = s.chain().rbegin(); it != s.chain().rend(); ++it) apply(*it, law);
-    const int index = joint(s);
+    const bool on_tendon = s.self().has("tendon");
+    const int index = on_tendon ? tendon(s) : joint(s);
     if (index < 0) return;
     const bool integrated = law.dynamics == "integrator";
     const bool has_range = integrated ? reader.is_limited(s, "actlimited", "actrange")
@@ -250,12 +252,16 @@ struct Actuators {
     if (has_range) control = std::clamp(control, range[0], range[1]);
     law = law.folded(control);
     if (!usable(s, law)) return;
-    const std::string& name = reader.joints[index].name;
     const double gear = s.numbers("gear", {1, 0, 0, 0, 0, 0})[0];
     if (gear == 0) {
       reader.unused(e, "gear", "with gear 0 the actuator does nothing");
       return;
     }
+    if (on_tendon) {
+      drive_tendon(s, law, gear, control, has_range && !integrated, range, index);
+      return;
+    }
+    const std::string& name = reader.joints[index].name;
     const bool affine = law.bias_type == "affine";
     const double kp = affine ? -law.bias[1] : 0, kv = damping(law, name, gear);
     if (kv < 0) {
@@ -272,6 +278,70 @@ struct Actuators {
     sum.kd += gear * gear * kv;
     sum.constant += gear * (law.gain[0] * control + (affine ? law.bias[0] : 0));
     sum.limit += limit(s, gear, law, kp > 0 || kv > 0, has_range && !integrated, range);
+  }
+
+  int tendon(const Styled& s) {
+    const std::string name = *s.self().text("tendon");
+    const auto found = reader.tendon_of.find(name);
+    if (found == reader.tendon_of.end())
+      throw s.self().error("tendon", fmt::format("no tendon is called '{}'", name));
+    if (reader.tendons[found->second].why.empty()) return found->second;
+    reader.unused(s.self(), nullptr, fmt::format("tendon '{}' is not built", name));
+    return -1;
+  }
+
+  // tension = -g F: stiffness g^2 kp, damping g^2 kv, and a pull.
+  void drive_tendon(const Styled& s, const Law& law, double gear, double control, bool has_range,
+                    const std::vector<double>& range, int index) {
+    const Element& e = s.self();
+    const bool affine = law.bias_type == "affine";
+    const double offset = affine ? law.bias[0] : 0, kp = affine ? -law.bias[1] : 0;
+    double kv = affine ? -law.bias[2] : 0;
+    if (kv < 0) {
+      reader.unused(e, nullptr, "a damping ratio of a tendon's servo: it has no damping");
+      kv = 0;
+    }
+    if (law.dynamics == "filter" || law.dynamics == "filterexact")
+      reader.unused(e, nullptr,
+                    fmt::format("its {} dynamics: the control acts at once", law.dynamics));
+    double low = -infinity, high = infinity;  // of F
+    if (reader.is_limited(s, "forcelimited", "forcerange")) {
+      const auto force = *s.pair("forcerange");
+      if (!(force[0] < force[1])) throw s.error("forcerange", "expected lower < upper");
+      low = force[0];
+      high = force[1];
+    }
+    if (has_range && kp == 0 && kv == 0) {
+      const double a = law.gain[0] * range[0] + offset, b = law.gain[0] * range[1] + offset;
+      low = std::max(low, std::min(a, b));
+      high = std::min(high, std::max(a, b));
+    } else if (has_range) {
+      reader.unneeded(*s.holder("ctrlrange"), "ctrlrange",
+                      "bounds the reference given here; one given in a scene is not clamped");
+    }
+    const TendonPart& t = reader.tendons[index];
+    // A force that only lengthens a fixed tendon pulls it the other way round.
+    const bool turned = t.path.cable.points.empty() && gear * (gear > 0 ? low : high) >= 0;
+    CableScene c = turned ? t.reversed() : t.path;
+    if (turned) gear = -gear;
+    c.cable.name += fmt::format(" {}", e.text("name").value_or("drive"));
+    c.cable.stretches = c.cable.driven = true;
+    c.cable.stiffness = gear * gear * kp;
+    c.cable.damping = gear * gear * kv;
+    c.pull = Constant{0.0 - gear * (law.gain[0] * control + offset)};
+    const double least = gear > 0 ? -gear * high : -gear * low,
+                 most = gear > 0 ? -gear * low : -gear * high;
+    if (least >= 0) {
+      c.cable.upper = most;
+      if (least > 0) reader.assumed(e, "forcerange", "it pulls from 0 on");
+    } else {
+      c.cable.upper = std::max(std::abs(least), std::abs(most));
+      c.cable.lower = -c.cable.upper;
+      if (least != -most)
+        reader.assumed(e, nullptr, "the limit is the same both ways: the larger one");
+    }
+    reader.robot.cables.push_back(c);
+    reader.robot.cable_lines.push_back({e.file(), e.line()});
   }
 
   // A filter of the control is a lag of the torque where the torque is the control alone; where a

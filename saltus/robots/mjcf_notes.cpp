@@ -55,9 +55,10 @@ const std::map<std::string, std::string>& reasons() {
       {"key mpos", "mocap bodies stay where the file draws them"},
       {"key mquat", "mocap bodies stay where the file draws them"},
       // elements
-      {"<tendon>", "tendons are not supported"},
-      {"<spatial>", "tendons are not supported"},
-      {"<fixed>", "tendons are not supported"},
+      {"fixed frictionloss", "tendons have no dry friction"},
+      {"spatial frictionloss", "tendons have no dry friction"},
+      {"fixed armature", "tendons have no inertia"},
+      {"spatial armature", "tendons have no inertia"},
       {"<sensor>", "sensors are given in the scene"},
       {"<camera>", "the viewer has its own camera"},
       {"<light>", "the viewer has its own light"},

@@ -84,6 +84,15 @@ struct Placed {
   std::string childclass;
 };
 
+// A tendon's way; what it does is cables of the robot along it.
+struct TendonPart {
+  CableScene path = {};
+  double start = 0;  // its length where the file draws the robot [m] or [rad]
+  Vec3 last = Vec3::Zero();
+  std::string why = {};                       // it is not built
+  [[nodiscard]] CableScene reversed() const;  // of a fixed tendon
+};
+
 struct Mesh {
   TriangleMesh surface;    // may have no triangles
   ConvexHull hull = {};    // null where the mesh is absent or flat
@@ -106,7 +115,9 @@ struct Reader {
   std::map<std::string, Mesh> meshes = {};  // those that geoms asked for
   std::map<std::string, int> body_of = {}, joint_of = {}, geom_of = {};  // by the file's names
   std::map<std::string, std::pair<int, SE3>> site_of = {};               // body and frame in it
-  std::set<std::string> body_names = {}, joint_names = {}, shape_names = {};
+  std::vector<TendonPart> tendons = {};
+  std::map<std::string, int> tendon_of = {};  // by the file's names
+  std::set<std::string> body_names = {}, joint_names = {}, shape_names = {}, tendon_names = {};
   bool contacts = true, parents_excluded = true;  // flags
 
   void note(RobotNote::Kind kind, const Element& e, const char* attribute,
@@ -135,6 +146,7 @@ struct Reader {
   void read_world();       // mjcf_bodies.cpp
   void read_contacts();    // mjcf_contacts.cpp
   void read_equalities();  // mjcf_equalities.cpp
+  void read_tendons();     // mjcf_tendons.cpp
   void read_actuators();   // mjcf_actuators.cpp
   void read_keyframes();   // mjcf_equalities.cpp
   void finish_masses();    // mjcf_inertia.cpp

@@ -173,7 +173,9 @@ Styled Defaults::styled(const Element& e, const std::string& childclass) const {
   } else if (!childclass.empty()) {
     index = by_name_.at(childclass);
   }
-  const std::string tag = e.name();
+  // Classes speak of both kinds of tendons as one.
+  const std::string own_tag = e.name(),
+                    tag = own_tag == "fixed" || own_tag == "spatial" ? "tendon" : own_tag;
   const bool actuator = is_actuator(tag);
   for (; index >= 0; index = classes_[index].parent) {
     const auto& all = classes_[index].elements;

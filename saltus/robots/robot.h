@@ -66,6 +66,8 @@ struct Robot {
   std::vector<VisualScene> visuals;
   std::vector<MotorScene> motors;
   std::vector<SourceLine> motor_lines;
+  std::vector<CableScene> cables;  // tendons: their limits, springs and drives
+  std::vector<SourceLine> cable_lines;
   std::vector<RobotSite> sites;
   std::vector<RobotKeyframe> keyframes;
   std::map<std::string, InitialScene> initial;  // by joint name, where no keyframe is asked for

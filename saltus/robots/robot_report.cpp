@@ -76,6 +76,23 @@ Json motor_json(const Robot& r, std::size_t i) {
   return j;
 }
 
+// Null: without bound.
+Json bounded(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+
+Json cable_json(const Robot& r, std::size_t i) {
+  const CableScene& c = r.cables[i];
+  Json j = {{"name", c.cable.name},
+            {"line", i < r.cable_lines.size() ? r.cable_lines[i].line : 0},
+            {"through", c.bodies},
+            {"joints", c.joints},
+            {"stiffness", c.cable.stiffness},
+            {"damping", c.cable.damping}};
+  if (c.length) j["length"] = c.cable.length;
+  j["tension"] = {bounded(c.cable.lower), bounded(c.cable.upper)};
+  j["driven"] = c.cable.driven;
+  return j;
+}
+
 struct Sums {
   double mass = 0;
   int nv = 0;
@@ -172,9 +189,9 @@ std::string summary(const Robot& r) {
   for (const MotorScene& m : r.motors) driven += m.joints.size();
   std::string out = fmt::format(
       "works: {} joints that move ({} with motors, {} with limits), {} loops, {} "
-      "couplings, {} contact laws, {} keyframes\n",
-      hinges, driven, limited, r.loops.size(), r.couplings.size(), r.contacts.size(),
-      r.keyframes.size());
+      "couplings, {} cables, {} contact laws, {} keyframes\n",
+      hinges, driven, limited, r.loops.size(), r.couplings.size(), r.cables.size(),
+      r.contacts.size(), r.keyframes.size());
   out += summary_of(r, RobotNote::Kind::changed, "changed");
   out += summary_of(r, RobotNote::Kind::unused, "missing");
   return out + "details:\n";
@@ -205,6 +222,8 @@ std::string report_json(const Robot& r) {
   j["visuals"] = r.visuals.size();
   j["motors"] = Json::array();
   for (std::size_t i = 0; i < r.motors.size(); ++i) j["motors"].push_back(motor_json(r, i));
+  j["cables"] = Json::array();
+  for (std::size_t i = 0; i < r.cables.size(); ++i) j["cables"].push_back(cable_json(r, i));
   j["contacts"] = Json::array();
   for (const ContactScene& c : r.contacts)
     j["contacts"].push_back({{"between", c.between}, {"friction", {c.law.mu1, c.law.mu2}}});
@@ -259,6 +278,10 @@ std::string report_text(const Robot& r) {
   for (const MotorScene& m : r.motors)
     out += fmt::format("motor on {}: kp {:.6g}, kd {:.6g}, limit {:.6g}\n",
                        fmt::join(m.joints, ", "), m.kp, m.kd, m.limit);
+  for (const CableScene& c : r.cables)
+    out += fmt::format("cable {}: {} {}\n", c.cable.name,
+                       c.joints.empty() ? "through" : "over the joints",
+                       fmt::join(c.joints.empty() ? c.bodies : c.joints, ", "));
   for (const RobotSite& s : r.sites) out += fmt::format("site {} on {}\n", s.name, s.body);
   for (const RobotKeyframe& k : r.keyframes) out += fmt::format("keyframe {}\n", k.name);
   append_notes(r, RobotNote::Kind::changed, "changed", out);

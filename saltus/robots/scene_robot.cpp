@@ -71,6 +71,7 @@ class Merger {
     add_bodies();
     add_loops();
     add_couplings();
+    add_cables();
     for (ShapeScene s : robot_.obstacles) {
       s.frame = use_.pose * s.frame;
       scene_.obstacles.push_back(own(s, robot_.file));
@@ -158,6 +159,21 @@ class Merger {
         }
         scene_.gaps.push_back(gap);
       }
+  }
+
+  void add_cables() {
+    for (std::size_t i = 0; i < robot_.cables.size(); ++i) {
+      CableScene c = robot_.cables[i];
+      if (c.cable.driven && !use_.motors) continue;
+      c.source = source_of(robot_.cable_lines, i, robot_.file);
+      c.cable.name = own(c.cable.name);
+      for (std::size_t k = 0; k < c.bodies.size(); ++k) {
+        if (c.bodies[k] == "world") c.cable.points[k].point = use_.pose * c.cable.points[k].point;
+        c.bodies[k] = own(c.bodies[k]);
+      }
+      for (std::string& joint : c.joints) joint = own(joint);
+      scene_.cables.push_back(std::move(c));
+    }
   }
 
   // What follows starts where it has to, unless the scene says otherwise.

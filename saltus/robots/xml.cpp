@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -98,6 +99,18 @@ std::optional<std::vector<double>> XmlElement::numbers(const char* attribute, st
   if (!all || all->size() < least || all->size() > most)
     throw error(attribute,
                 fmt::format("expected {} number{}, got '{}'", count, most == 1 ? "" : "s", *given));
+  // Of what has mass or moves: its products still are numbers.
+  constexpr double largest = 1e100;
+  static constexpr std::array bounded{"mass", "density", "ixx",         "iyy",         "izz", "ixy",
+                                      "ixz",  "iyz",     "diaginertia", "fullinertia", "pos", "xyz",
+                                      "size", "qpos",    "qvel",        "armature"};
+  const bool is_bounded =
+      (std::string_view(name()) == "mass" && std::string_view(attribute) == "value") ||
+      std::find(bounded.begin(), bounded.end(), std::string_view(attribute)) != bounded.end();
+  for (const double x : *all)
+    if (is_bounded && std::abs(x) > largest)
+      throw error(attribute,
+                  fmt::format("expected numbers of at most {:g} in size, got {:g}", largest, x));
   return all;
 }
 

@@ -61,7 +61,13 @@ void step_rates(const MagnusStep<T>& map, std::span<const RodEntry> entries,
 
 template <class T>
 void RodShapeOf<T>::resize(const RodSegment& segment) {
-  const std::size_t count = segment.stations.size();
+  const auto touches = static_cast<std::size_t>(segment.spec.touches);
+  const std::size_t count = segment.stations.size() + touches;
+  touch.resize(touches);
+  for (RodPoint& point : touch) {  // whatever comes, it will not allocate
+    put_point(segment, 0, point);
+    point.X = -1;
+  }
   steps.reserve(count);
   pose.resize(count);
   twist.assign(count, generic::Twist<T>::Zero());
@@ -78,6 +84,14 @@ void reconstruct(const RodSegment& segment, typename RodShapeOf<T>::In q, RodSha
     shape.steps.push_back(make_map<T>(step, entries_of(segment, step), q));
     shape.pose[k + 1] = shape.pose[k] * shape.steps[k].pose;
   }
+  for (std::size_t j = 0; j < shape.touch.size(); ++j) {
+    const RodPoint& point = shape.touch[j];
+    generic::Pose<T>& pose = shape.pose[segment.stations.size() + j];
+    pose = {};
+    if (point.idle()) continue;
+    shape.steps.push_back(make_map<T>(point.step, point.entries, q));
+    pose = shape.pose[point.station] * shape.steps.back().pose;
+  }
 }
 
 template <class T>
@@ -89,6 +103,16 @@ void columns(const RodSegment& segment, RodShapeOf<T>& shape) {
     step_columns<T>(shape.steps[k], entries_of(segment, segment.steps[k]),
                     shape.S.middleCols(from, n), shape.S.middleCols(from + n, n));
   }
+  std::size_t k = segment.steps.size();
+  for (std::size_t j = 0; j < shape.touch.size(); ++j) {
+    const RodPoint& point = shape.touch[j];
+    auto own = shape.S.middleCols(static_cast<Eigen::Index>(segment.stations.size() + j) * n, n);
+    if (point.idle())
+      own.setZero();
+    else
+      step_columns<T>(shape.steps[k++], point.entries, shape.columns_at(segment, point.station),
+                      own);
+  }
 }
 
 template <class T>
@@ -99,6 +123,18 @@ void rates(const RodSegment& segment, typename RodShapeOf<T>::In v, RodShapeOf<T
     step_rates<T>(shape.steps[k], entries_of(segment, segment.steps[k]), v, V, A);
     shape.twist[k + 1] = V;
     shape.bias[k + 1] = A;
+  }
+  std::size_t k = segment.steps.size();
+  for (std::size_t j = 0; j < shape.touch.size(); ++j) {
+    const RodPoint& point = shape.touch[j];
+    V = A = Twist<T>::Zero();
+    if (!point.idle()) {
+      V = shape.twist[point.station];
+      A = shape.bias[point.station];
+      step_rates<T>(shape.steps[k++], point.entries, v, V, A);
+    }
+    shape.twist[segment.stations.size() + j] = V;
+    shape.bias[segment.stations.size() + j] = A;
   }
 }
 
@@ -116,6 +152,10 @@ void pull_back(const RodSegment& segment, RodShapeOf<T>& shape, const std::vecto
     sum = generic::wrench_to_parent<T>(shape.steps[k].pose, sum);
   }
   base += sum + F[0];
+}
+
+generic::Pose<double> pose_at(const RodPoint& point, VecIn q, const RodShape& shape) {
+  return shape.pose[point.station] * make_map<double>(point.step, point.entries, q).pose;
 }
 
 void place(const RodSegment& segment, const RodPoint& point, VecIn q, const Vec* v,

@@ -19,7 +19,11 @@ template <class T>
 struct RodShapeOf {
   using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
   using In = const Eigen::Ref<const Vector>&;
-  std::vector<MagnusStep<T>> steps;            // <- reconstruct
+  // Stations beyond the tip (SegmentSpec::touches), put by their users; one that is idle stands at
+  // the base and nothing moves it.
+  std::vector<RodPoint> touch;
+  std::vector<MagnusStep<T>> steps;            // then those of touches that are not idle
+                                               // <- reconstruct
   std::vector<generic::Pose<T>> pose;          // by station, in the base's frame
   Eigen::Matrix<T, 6, Eigen::Dynamic> S;       // <- columns: `size` for each station
   std::vector<generic::Twist<T>> twist, bias;  // <- rates: S v and (dS/dt) v, body frames
@@ -44,6 +48,9 @@ template <class T>
 void pull_back(const RodSegment& segment, RodShapeOf<T>& shape,
                const std::vector<generic::Twist<T>>& F,
                Eigen::Ref<typename RodShapeOf<T>::Vector> tau, generic::Twist<T>& base);
+
+// The pose of a place between stations in the base's frame. Needs reconstruct.
+[[nodiscard]] generic::Pose<double> pose_at(const RodPoint& point, VecIn q, const RodShape& shape);
 
 // At a place between stations: its pose, columns, and (dS/dt) v where the rates are there.
 struct RodPlace {

@@ -29,6 +29,8 @@ void check(const SegmentSpec& spec, const std::string& path) {
                      spec.cells, spec.points, spec.steps));
   expect(static_cast<double>(spec.cells) * spec.points * spec.steps <= most_stations,
          path + ".cells", fmt::format("expected at most {} stations", most_stations));
+  expect(spec.touches >= 0 && spec.touches <= most_touches, path + ".touches",
+         fmt::format("expected 0 to {}, got {}", most_touches, spec.touches));
   for (std::size_t i = 0; i < spec.basis.size(); ++i) {
     check_basis(spec.basis[i], fmt::format("{}.basis[{}]", path, i));
   }
@@ -86,15 +88,17 @@ void functions_at(const SegmentSpec& spec, double X, VecRef values) {
   }
 }
 
-// The step over [X, X + h], which lies in one cell; appends its entries.
-RodStep make_step(const RodSegment& s, double X, double h, std::vector<RodEntry>& entries) {
+// The step over [X, X + h], which lies in one cell; appends its entries. f1, f2: the functions at
+// its two Magnus points.
+RodStep make_step(const RodSegment& s, double X, double h, Vec& f1, Vec& f2,
+                  std::vector<RodEntry>& entries) {
   RodStep step;
   step.h = h;
   const double X1 = X + h * (0.5 - magnus_offset), X2 = X + h * (0.5 + magnus_offset);
   step.rest1 = rest_at(s.spec, X1);
   step.rest2 = rest_at(s.spec, X2);
   step.begin = static_cast<int>(entries.size());
-  Vec f1(s.size), f2(s.size);
+  f1.resize(s.size), f2.resize(s.size);
   functions_at(s.spec, X1, f1);
   functions_at(s.spec, X2, f2);
   for (int k = 0; k < s.size; ++k) {
@@ -106,8 +110,9 @@ RodStep make_step(const RodSegment& s, double X, double h, std::vector<RodEntry>
 
 void add_station(RodSegment& s, double X, double weight) {
   const double from = s.stations.back().X, h = (X - from) / s.spec.steps;
+  Vec f1, f2;
   for (int k = 0; k < s.spec.steps; ++k) {
-    s.steps.push_back(make_step(s, from + k * h, h, s.entries));
+    s.steps.push_back(make_step(s, from + k * h, h, f1, f2, s.entries));
     s.stations.push_back({.X = from + (k + 1) * h});
   }
   RodStation& station = s.stations.back();
@@ -164,7 +169,16 @@ RodSegment make_segment(const SegmentSpec& spec, const std::string& path) {
     const double X = s.cells[k], length = s.cells[k + 1] - X;
     for (const GaussPoint& p : points) add_station(s, X + p.x * length, p.weight * length);
     add_station(s, s.cells[k + 1], 0);
-    for (const GaussPoint& p : fine) add_stiffness(s, X + p.x * length, p.weight * length, gram);
+    for (const GaussPoint& p : fine) {
+      const double at = X + p.x * length, weight = p.weight * length;
+      add_stiffness(s, at, weight, gram);
+      if (!spec.rheology) continue;
+      RheologyPoint& point = s.rheology.emplace_back();
+      point.X = at, point.weight = weight;
+      point.values.resize(s.size);
+      functions_at(spec, at, point.values);
+      point.rest = rest_at(spec, at);
+    }
   }
   for (const RodStep& step : s.steps) {
     expect(step.rest1.allFinite() && step.rest1[0] > 0 && step.rest2[0] > 0, path + ".rest",
@@ -192,16 +206,51 @@ std::string coefficient_name(const RodSegment& segment, int coefficient) {
                      std::count(segment.component.begin(), own, *own));
 }
 
-RodPoint point_at(const RodSegment& segment, double X) {
+void put_point(const RodSegment& segment, double X, RodPoint& point) {
   SALTUS_ASSERT(X >= 0 && X <= segment.spec.length);
-  RodPoint point;
   point.X = X;
   const auto after = std::upper_bound(segment.stations.begin(), segment.stations.end(), X,
                                       [](double x, const RodStation& s) { return x < s.X; });
   point.station = static_cast<int>(after - segment.stations.begin()) - 1;
   const double from = segment.stations[point.station].X;
-  point.step = make_step(segment, from, X - from, point.entries);
+  point.entries.clear();
+  point.entries.reserve(segment.size);
+  point.step = make_step(segment, from, X - from, point.first, point.second, point.entries);
+  point.here.resize(segment.size);
+  functions_at(segment.spec, X, point.here);
+}
+
+RodPoint point_at(const RodSegment& segment, double X) {
+  RodPoint point;
+  put_point(segment, X, point);
   return point;
+}
+
+Vec6 strain_at(const RodSegment& segment, const RodPoint& point, VecIn q) {
+  Vec6 xi = rest_at(segment.spec, point.X);
+  for (int k = 0; k < segment.size; ++k) xi[segment.component[k]] += point.here[k] * q[k];
+  return xi;
+}
+
+bool add_rheology(const RodSegment& segment, VecIn q, VecIn v, VecRef tau) {
+  bool finite = true;
+  const auto each = [&](const auto& use) {
+    for (const RheologyPoint& p : segment.rheology) {
+      Vec6 strain = p.rest, rate = Vec6::Zero();
+      for (int k = 0; k < segment.size; ++k) {
+        strain[segment.component[k]] += p.values[k] * q[k];
+        rate[segment.component[k]] += p.values[k] * v[k];
+      }
+      use(p, segment.spec.rheology(p.X, strain, rate));
+    }
+  };
+  each([&](const RheologyPoint&, const Vec6& stress) { finite = finite && stress.allFinite(); });
+  if (!finite) return false;
+  each([&](const RheologyPoint& p, const Vec6& stress) {
+    for (int k = 0; k < segment.size; ++k)
+      tau[k] -= p.weight * p.values[k] * stress[segment.component[k]];
+  });
+  return true;
 }
 
 Mat6X basis_at(const RodSegment& segment, double X) {

@@ -74,8 +74,8 @@ class Statics {
         F[s][i] = share *
                   station_wrench<T>(segment.stations[i], base * G, generic::twist_to_body<T>(G, V));
       }
-      V = generic::twist_to_body<T>(shape[s].pose.back(), V);
-      base = base * shape[s].pose.back();
+      V = generic::twist_to_body<T>(shape[s].pose[segment.tip()], V);
+      base = base * shape[s].pose[segment.tip()];
     }
     const generic::Matrix3<T> back = base.R.transpose();
     F.back().back() += share * (generic::join<T>(back * loads_.tip_force.cast<T>(),

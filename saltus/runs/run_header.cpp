@@ -38,24 +38,44 @@ double radius_at(const RodSegment& segment, double X) {
   return std::sqrt(section_moments(section).area / std::numbers::pi);
 }
 
-// Each rod as its bodies from base to tip, with arc length and radius.
+template <class V>
+Json list_of(const V& x) {
+  Json list = Json::array();
+  for (Eigen::Index i = 0; i < x.size(); ++i) list.push_back(x[i]);
+  return list;
+}
+
+// A place of a rod: a body, its section there, and what the coefficients do to the strain.
+void add_place(const RodElement& r, int body, double X, double at, Json& rod) {
+  const RodSegment& s = *r.segment;
+  rod["bodies"].push_back(body);
+  rod["at"].push_back(X + at);
+  rod["radii"].push_back(radius_at(s, at));
+  const RodPoint point = point_at(s, at);
+  const RodProperties section = properties_at(s.spec, at);
+  rod["rest"].push_back(list_of(strain_at(s, point, Vec(Vec::Zero(s.size)))));
+  rod["stiffness"].push_back(list_of(Vec6(section.stiffness.diagonal())));
+  rod["damping"].push_back(list_of(Vec6(section.damping.diagonal())));
+  rod["segments"].back()["values"].push_back(list_of(point.here));
+}
+
+// Each rod as its bodies from base to tip, with arc length, radius and what strains them.
 Json rods_json(const Model& m) {
   Json rods = Json::array();
   double X = 0;  // of a segment's base
   for (const RodElement& r : m.rods) {
-    if (rods.empty() || rods.back()["name"] != r.rod) {
+    const bool begins = rods.empty() || rods.back()["name"] != r.rod;
+    if (begins) {
       X = 0;
-      rods.push_back({{"name", r.rod},
-                      {"bodies", {r.base.value}},
-                      {"at", {0.0}},
-                      {"radii", {radius_at(*r.segment, 0)}}});
+      rods.push_back({{"name", r.rod}});
     }
+    Json& rod = rods.back();
+    rod["segments"].push_back({{"q0", r.q0}, {"v0", r.v0}, {"component", r.segment->component}});
+    if (begins) add_place(r, r.base.value, X, 0, rod);
     for (int i = 0; i < r.stations; ++i) {
       const int station = std::get<RodPiece>(m.bodies[r.first + i].joint).station;
-      const double at = r.segment->stations[station].X;
-      rods.back()["bodies"].push_back(r.first + i);
-      rods.back()["at"].push_back(X + at);
-      rods.back()["radii"].push_back(radius_at(*r.segment, at));
+      if (station > r.segment->tip()) continue;  // put where the rod touches
+      add_place(r, r.first + i, X, r.segment->stations[station].X, rod);
     }
     X += r.segment->spec.length;
   }

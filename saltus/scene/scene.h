@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "saltus/analysis/holds.h"
 #include "saltus/analysis/metrics.h"
 #include "saltus/base/error.h"
 #include "saltus/control/computed_torque.h"
@@ -64,6 +65,7 @@ struct RodScene {
   std::vector<std::pair<std::string, Signal>> prescribed;  // coefficients, less the rod's name
   std::vector<std::pair<std::string, Signal>> muscles;     // likewise: their offsets
   std::vector<ShapeScene> shapes;  // at the base and every station; `name` and `body` are the rod's
+  int touches = -1;                // of a segment; -1: as build_system chooses
 };
 
 struct ContactScene {
@@ -210,12 +212,27 @@ struct GaitScene {
 // [s]; 0: as long as the scene.
 [[nodiscard]] double gait_duration(const GaitScene& gait);
 
+// A point that is held while the shape moves (analysis/holds.h).
+struct HoldScene {
+  Hold hold;
+  std::string body, path;
+};
+// Which lambda_stat is asked for (analysis/stress.h).
+struct StressScene {
+  double press = 0;       // least normal force of every hold that only pushes [N]
+  double limit = 0;       // of every torque [N m], [N]; 0: none
+  std::string path = {};  // empty: none is asked for
+};
+
 // What `saltus shape` looks at.
 struct NetScene {
   std::string reference;             // body; empty: the root
   int connection = 0;                // auto, mechanical, stokes, kinematic
   std::vector<std::string> plane;    // two shape variables
   std::vector<double> lower, upper;  // of these
+  std::vector<HoldScene> holds;
+  std::optional<std::vector<std::string>> held;  // of these, by name; none: all
+  StressScene stress;
 };
 
 struct InitialScene {

@@ -123,6 +123,9 @@ void read_inertia(Fields& f, RigidInertia& inertia) {
                    "about the centre of mass [kg m^2]: xx, yy, zz or xx, yy, zz, "
                    "xy, xz, yz",
                    3, 6);
+  constexpr double most = 1e100;  // its products still are numbers
+  if (!f.writing_schema() && inertia.mass > most)
+    throw f.error("mass", fmt::format("expected at most {:g} kg, got {:g}", most, inertia.mass));
   const bool solid = f.object("solid", "inertia of a homogeneous solid", [&](Fields& g) {
     g.forms("shape", {{"box",
                        [&](Fields& h) {

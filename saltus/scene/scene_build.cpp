@@ -273,16 +273,36 @@ struct SystemBuilder {
       add_station_shapes(bend.shapes, bend.spec.name, station, fmt::format("bends[{}]", index));
   }
 
+  // At how many points a segment may touch between its stations: time stepping knows them.
+  [[nodiscard]] int touches_of(const RodScene& rod, const std::string& path) const {
+    const bool round = std::any_of(rod.shapes.begin(), rod.shapes.end(), [](const ShapeScene& s) {
+      return std::holds_alternative<Sphere>(s.shape);
+    });
+    if (rod.touches > 0 && !round)
+      throw error(path + ".touches", "expected a sphere or a point among the rod's shapes");
+    if (rod.touches >= 0) return rod.touches;
+    if (!round || scene.method != Method::moreau) return 0;
+    return rod.spec.segments.size() == 1 ? 4 : 2;
+  }
+
   void add_rod(std::size_t index) {
     const RodScene& rod = scene.rods[index];
-    builder.rod(rod.spec);
     const std::string path = fmt::format("rods[{}]", index);
-    add_station_shapes(rod.shapes, rod.spec.name, rod.spec.name + ".base", path);
-    const auto names = station_names(rod.spec);
+    RodSpec spec = rod.spec;
+    for (SegmentSpec& s : spec.segments) s.touches = touches_of(rod, path);
+    builder.rod(spec);
+    add_station_shapes(rod.shapes, spec.name, spec.name + ".base", path);
+    const auto names = station_names(spec), touches = touch_names(spec);
+    std::vector<ShapeScene> round;
+    for (const ShapeScene& s : rod.shapes)
+      if (std::holds_alternative<Sphere>(s.shape)) round.push_back(s);
     for (std::size_t k = 0; k < names.size(); ++k) {
-      add_element({names[k], segment_name(rod.spec, k)});
+      ElementNames element{names[k], segment_name(spec, k)};
+      element.stations.insert(element.stations.end(), touches[k].begin(), touches[k].end());
+      add_element(element);
       for (const std::string& station : names[k])
-        add_station_shapes(rod.shapes, rod.spec.name, station, path);
+        add_station_shapes(rod.shapes, spec.name, station, path);
+      for (const std::string& touch : touches[k]) add_station_shapes(round, spec.name, touch, path);
     }
   }
 
@@ -313,7 +333,7 @@ struct SystemBuilder {
       exclude_pair(base, parent);
       const auto names = station_names(rod.spec);
       for (std::size_t k = 0; k < names.size(); ++k)
-        for (const std::string& name : names[k]) {
+        for (const std::string& name : elements[element_of.at(names[k].back())].stations) {
           exclude_pair(name, k == 0 ? base : names[k - 1].back());
           if (k == 0) exclude_pair(name, parent);
         }
@@ -396,22 +416,31 @@ struct SystemBuilder {
     for (std::size_t i = 0; i < scene.supports.size(); ++i) {
       const SupportScene& s = scene.supports[i];
       bool any = false;
-      for (const BodyScene& b : scene.bodies)
-        for (const std::string& pattern : s.bodies) {
-          if (!matches(pattern, b.name)) continue;
-          any = true;
-          SupportFriction f;
-          f.name = b.name;
-          f.point = b.inertia.com;
-          f.mu1 = s.mu1;
-          f.mu2 = s.mu2;
-          f.mu_back = s.mu_back;
-          f.rule = s.rule;
-          f.dynamic = s.dynamic;
-          f.load = s.load >= 0 ? s.load : b.inertia.mass * scene.gravity.norm();
-          builder.support(f, b.name);
-          break;
+      const auto add = [&](const std::string& name, const Vec3& com, double mass) {
+        if (std::none_of(s.bodies.begin(), s.bodies.end(),
+                         [&](const std::string& pattern) { return matches(pattern, name); }))
+          return;
+        any = true;
+        SupportFriction f;
+        f.name = name;
+        f.point = com;
+        f.mu1 = s.mu1;
+        f.mu2 = s.mu2;
+        f.mu_back = s.mu_back;
+        f.rule = s.rule;
+        f.dynamic = s.dynamic;
+        f.load = s.load >= 0 ? s.load : mass * scene.gravity.norm();
+        builder.support(f, name);
+      };
+      for (const BodyScene& b : scene.bodies) add(b.name, b.inertia.com, b.inertia.mass);
+      for (const RodScene& rod : scene.rods) {
+        const auto names = station_names(rod.spec);
+        for (std::size_t k = 0; k < names.size(); ++k) {
+          std::size_t next = 0;
+          for (const RodStation& at : make_segment(rod.spec.segments[k]).stations)
+            if (at.heavy) add(names[k][next++], Vec3::Zero(), at.inertia(0, 0));
         }
+      }
       if (!any)
         throw error(fmt::format("supports[{}].bodies", i),
                     fmt::format("no body matches {}", fmt::join(s.bodies, ", ")));

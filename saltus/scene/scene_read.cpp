@@ -1,6 +1,7 @@
 // The whole scene: which keys there are and where they go.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -201,7 +202,14 @@ void read_initial(Fields& f, const std::string& joint, Scene& scene) {
     f.number_or_list("q", start.q, "", "coordinates", 1, 7);
     f.number_or_list("v", start.v, "", "velocities", 1, 6);
   }
-  if (!f.writing_schema()) scene.initial[joint] = start;
+  if (f.writing_schema()) return;
+  constexpr double most = 1e100;  // its square, an energy, still is a number
+  for (const auto& [key, list] : {std::pair{"q", &start.q}, std::pair{"v", &start.v}})
+    for (const double x : *list)
+      if (std::abs(x) > most)
+        throw f.error(f.has(key) ? key : "",
+                      fmt::format("expected numbers of at most {:g} in size, got {:g}", most, x));
+  scene.initial[joint] = start;
 }
 
 void read_whole(Fields& f, Scene& s, std::vector<RobotScene>& robots) {

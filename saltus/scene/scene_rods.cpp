@@ -167,6 +167,11 @@ void read_rod(Fields& f, RodScene& rod) {
                     rod.muscles);
   std::vector<StrainWave> waves;
   read_strain_waves(f, waves);
+  f.integer(
+      "touches", rod.touches,
+      "at how many points of a segment its spheres may touch between stations at once; default "
+      "4, of several segments 2",
+      0);
   f.list("shapes", "what touches, at its base, every station and the tip", [&](Fields& g) {
     ShapeScene shape;
     shape.name = r.name;

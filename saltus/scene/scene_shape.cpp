@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -141,6 +142,30 @@ double gait_duration(const GaitScene& g) {
   return 0;
 }
 
+namespace {
+
+void read_hold(Fields& f, HoldScene& h) {
+  h.path = f.path();
+  f.required().text("name", h.hold.name, "");
+  f.required().text("body", h.body, "");
+  f.vec3("point", h.hold.point, "m", "in the body's frame");
+  f.vec3("normal", h.hold.normal, "", "in the world: it only pushes along it; default: pinned");
+  f.number("friction", h.hold.friction, "", "coefficient of one that only pushes; default 1",
+           positive);
+  f.boolean("turning", h.hold.turning, "the body may turn there; default true");
+  std::vector<std::vector<double>> during;
+  f.rows("during", during, "s", "[from, to]: when it holds; default: always", 1);
+  if (f.writing_schema()) return;
+  for (const std::vector<double>& d : during) {
+    if (d.size() != 2 || !(d[0] < d[1]) ||
+        (!h.hold.during.empty() && d[0] < h.hold.during.back().second))
+      throw f.error("during", "expected pairs of times [from, to], ascending");
+    h.hold.during.emplace_back(d[0], d[1]);
+  }
+}
+
+}  // namespace
+
 void read_net(Fields& f, NetScene& net, std::vector<FluidScene>& fluids) {
   f.text("reference", net.reference, "the body whose motion is the net motion; default: the root");
   net.connection =
@@ -156,7 +181,29 @@ void read_net(Fields& f, NetScene& net, std::vector<FluidScene>& fluids) {
   f.texts("plane", net.plane, "two shape variables, for height functions");
   f.numbers("lower", net.lower, "", "of these two; default -1.5");
   f.numbers("upper", net.upper, "", "of these two; default 1.5");
+  f.list("holds", "points that are held while the shape moves: feet, suckers", [&](Fields& g) {
+    HoldScene hold;
+    read_hold(g, hold);
+    if (!g.writing_schema()) net.holds.push_back(hold);
+  });
+  std::vector<std::string> held;
+  const bool chosen = f.has("held");
+  f.texts("held", held, "names of holds that hold; default: all");
+  f.object("stress", "at rest, what the drives must give so that holds push and do not slip",
+           [&](Fields& g) {
+             net.stress.path = g.path();
+             g.number("press", net.stress.press, "N", "least normal force", not_negative);
+             g.number("limit", net.stress.limit, "", "of every torque [N m], [N]; 0: none",
+                      not_negative);
+           });
   if (f.writing_schema()) return;
+  if (chosen) net.held = held;
+  for (const std::string& name : held)
+    if (std::none_of(net.holds.begin(), net.holds.end(),
+                     [&](const HoldScene& h) { return h.hold.name == name; }))
+      throw f.error("held", fmt::format("no hold is called '{}'", name));
+  if (!net.stress.path.empty() && net.holds.empty())
+    throw f.error("stress", "expected holds, there are none");
   if (!net.plane.empty() && net.plane.size() != 2)
     throw f.error("plane", fmt::format("expected two names, got {}", net.plane.size()));
   for (const auto& [key, list] : {std::pair{"lower", &net.lower}, {"upper", &net.upper}})

@@ -163,6 +163,45 @@ Node motor_node(const MotorScene& m) {
   put(n, "limit", m.limit, infinity);
   if (m.reference) n["reference"] = signal_node(*m.reference);
   if (m.torque) n["torque"] = signal_node(*m.torque);
+  put(n, "lag", m.drive.lag, 0);
+  return n;
+}
+
+// A joint that follows another.
+Node gap_node(const GapScene& g) {
+  Node n(YAML::NodeType::Map);
+  n["name"] = g.contact.name;
+  n["offset"] = number(g.contact.offset);
+  for (std::size_t k = 0; k < g.joints.size(); ++k) {
+    Node term(YAML::NodeType::Map);
+    term["joint"] = g.joints[k];
+    term["gap"] = number(g.contact.terms[k].gap);
+    n["terms"].push_back(term);
+  }
+  return n;
+}
+
+Node cable_node(const CableScene& c) {
+  Node n(YAML::NodeType::Map);
+  n["name"] = c.cable.name;
+  for (std::size_t k = 0; k < c.bodies.size(); ++k) {
+    Node point(YAML::NodeType::Map);
+    point["body"] = c.bodies[k];
+    point["point"] = numbers(c.cable.points[k].point);
+    n["through"].push_back(point);
+  }
+  for (std::size_t k = 0; k < c.joints.size(); ++k) {
+    Node pulley(YAML::NodeType::Map);
+    pulley["joint"] = c.joints[k];
+    pulley["ratio"] = number(c.cable.pulleys[k].gap);
+    n["pulleys"].push_back(pulley);
+  }
+  if (c.length) n["length"] = signal_node(*c.length);
+  put(n, "stiffness", c.cable.stiffness, 0);
+  put(n, "damping", c.cable.damping, 0);
+  if (c.pull) n["pull"] = signal_node(*c.pull);
+  put(n, "limit", c.cable.upper, infinity);
+  if (c.cable.lower < 0) n["both_ways"] = true;
   return n;
 }
 
@@ -199,6 +238,10 @@ std::string complete_text(const Scene& scene) {
   add_parts(root, "contacts", scene.contacts, contact_node);
   add_parts(root, "exclusions", scene.exclusions, exclusion_node);
   add_parts(root, "motors", scene.motors, motor_node);
+  // Behind the document's own: those of joints that follow others.
+  for (std::size_t i = root["gaps"].size(); i < scene.gaps.size(); ++i)
+    root["gaps"].push_back(gap_node(scene.gaps[i]));
+  add_parts(root, "cables", scene.cables, cable_node);
   for (const VisualScene& v : scene.visuals)
     if (!v.shape.source.empty()) root["visuals"].push_back(visual_node(v));
   for (const auto& [joint, start] : scene.initial) {

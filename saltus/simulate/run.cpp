@@ -38,6 +38,14 @@ std::vector<std::uint8_t> pack(const State& state, const Totals& totals,
 }
 
 struct SceneRun {
+  // The step with which the gains of an episode passed its bound.
+  struct BrokenStep {
+    std::int64_t step = 0;  // 0: none did
+    double t = 0, depth = 0, turn = 0;
+    int body = 0;  // that turned most
+    Place at;
+  };
+
   const Scene& scene;
   const RunOptions& options;
   System system;
@@ -56,6 +64,7 @@ struct SceneRun {
   std::int64_t first_step = 0, last_step = 0;
   std::int64_t frame_every = 1, checkpoint_every = 1;
   bool frame_written = false;  // by the last step
+  BrokenStep broke;            // the first
 
   SceneRun(const Scene& s, const RunOptions& o)
       : scene(s),
@@ -183,6 +192,26 @@ struct SceneRun {
     recorder->flush();
   }
 
+  // Of the episode that goes on until one of them is over and broken, then of that one. A resumed
+  // run knows what happened since.
+  void watch_books(const StepReport& r) {
+    const EnergyBooks& b = state.books;
+    if (b.broken > 0) return;
+    if (!(b.episode.gained - b.rounding > energy_bound * b.episode.scale())) {
+      broke.step = 0;  // or no longer: more moves now
+      return;
+    }
+    if (broke.step > 0) return;
+    broke = {state.step, state.t, r.projection.raw_penetration,
+             0,          0,       r.projection.deepest == Place{} ? r.worst : r.projection.deepest};
+    for (int i = 0; i < system.model.body_count(); ++i) {
+      const double turn = scene.stepping.dt * work.result.work.V[i].tail<3>().norm();
+      if (!(turn > broke.turn)) continue;
+      broke.turn = turn;
+      broke.body = i;
+    }
+  }
+
   void fail(const std::string& why) {
     result.status = RunStatus::diverged;
     result.message = fmt::format("{}; the last good state is step {}{}", why, state.step,
@@ -192,6 +221,11 @@ struct SceneRun {
     result.message += no_solution();
     if (const EnergyBooks b = closed_books(); b.worst > energy_bound)
       result.message += fmt::format("; {}", books_text(b));
+    else if (stepping)
+      result.message += "; a shorter time.step may do";
+    if (stepping)
+      if (const std::string line = too_fast(system.model, state, scene.stepping.dt); !line.empty())
+        result.message += fmt::format("; {}", line);
     note_impacts();
     note_modes();
     write_checkpoint();
@@ -204,14 +238,25 @@ struct SceneRun {
     return b;
   }
 
+  [[nodiscard]] std::string at(const Place& place) const {
+    return place == Place{} ? "" : fmt::format(" at {}", system.model.name_of(place));
+  }
+
   [[nodiscard]] std::string books_text(const EnergyBooks& b) const {
     const EnergyTally& e = b.worst_episode;
-    return fmt::format(
+    std::string text = fmt::format(
         "the steps of an episode gained {:.3g} J, {:.2g} of the {:.3g} J that moved in it (allowed "
-        "{:g}), the most by the step to t = {:.6g} s{}; a shorter time.step, or maximal "
-        "coordinates, gain less (docs/energy.md)",
-        e.gained, b.worst, e.scale(), energy_bound, e.most_t,
-        e.at == Place{} ? "" : fmt::format(" at {}", system.model.name_of(e.at)));
+        "{:g}), the most by the step to t = {:.6g} s{}",
+        e.gained, b.worst, e.scale(), energy_bound, e.most_t, at(e.at));
+    if (broke.step > 0) {
+      text += fmt::format("; the books broke first with step {} to t = {:.6g} s{}", broke.step,
+                          broke.t, at(broke.at));
+      if (broke.depth > 0) text += fmt::format(", {:.2g} m deep before correction", broke.depth);
+      if (broke.turn > 0)
+        text += fmt::format(", body '{}' turned most, {:.2g} rad",
+                            system.model.bodies[broke.body].name, broke.turn);
+    }
+    return text + "; a shorter time.step, or maximal coordinates, gain less (docs/energy.md)";
   }
 
   // Compliant contacts are explicit forces: what they gain is told, and a matter of dt.
@@ -230,6 +275,10 @@ struct SceneRun {
               {"paid", totals.paid}};
     if (b.broken > 0) {
       j["t"] = b.worst_episode.most_t;
+      if (broke.step > 0) {
+        j["first_step"] = broke.step;
+        j["first_t"] = broke.t;
+      }
       j["message"] = books_text(b);
     }
     return j;
@@ -267,6 +316,7 @@ struct SceneRun {
       return false;
     }
     totals.add(state, r);
+    if (stepping) watch_books(r);
     sensors.step(work.result, state);
     note_impacts();
     metrics.step(

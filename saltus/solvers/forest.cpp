@@ -46,6 +46,7 @@ template <int D>
 void size_data(const ForestShape& s, ForestData<D>& k) {
   const std::size_t n = s.parent.size();
   using V = typename ForestData<D>::V;
+  k.idle.assign(n, 0);
   for (auto* x : {&k.shift, &k.p, &k.a}) x->assign(n, V::Zero());
   k.A.assign(n, ForestData<D>::M::Zero());
   k.Omega.assign(n, ForestData<D>::M::Zero());
@@ -74,7 +75,22 @@ void Forest::resize(const ForestShape& shape) {
   std::visit([&](auto& k) { size_data(shape_, k); }, data_);
 }
 
+void Forest::set_idle(int node) {
+  std::visit(
+      [&]<int D>(ForestData<D>& k) {
+        if (k.idle[node]) return;
+        k.idle[node] = 1;
+        k.A[node].setZero();
+        k.shift[node].setZero();
+        const auto columns = Eigen::seqN(shape_.column[node], shape_.dim[node]);
+        k.S(Eigen::all, columns).setZero();
+        k.S_free(Eigen::all, columns).setZero();
+      },
+      data_);
+}
+
 void Forest::set_node(int node, const Vec3& r, const Mat6& A) {
+  std::visit([&](auto& k) { k.idle[node] = 0; }, data_);
   if (auto* k = std::get_if<ForestData<6>>(&data_)) {
     k->shift[node] << r, Vec3::Zero();
     k->A[node] = A;

@@ -68,6 +68,7 @@ struct ForestData {
   using V = Eigen::Matrix<double, D, 1>;
   using M = Eigen::Matrix<double, D, D>;
   using Cols = Eigen::Matrix<double, D, Eigen::Dynamic>;
+  std::vector<char> idle;     // given: stations on which nothing acts, without inertia
   std::vector<V> shift;       // origin of the station minus the parent's (linear part only)
   std::vector<M> A;           // given
   Cols S, S_free;             // given; columns, and the same without those of held unknowns
@@ -89,6 +90,9 @@ class Forest {
   // Fills a station (a `node` below is one): shift of its origin, inertia A (6 x 6, inertial axes
   // at the origin), and its column of the element's unknown k = 0 .. dim - 1.
   void set_node(int node, const Vec3& shift, const Mat6& A);
+  // A station of several that has no inertia and on which nothing acts: it costs next to nothing
+  // until set_node.
+  void set_idle(int node);
   void set_column(int node, int k, const Vec6& S);
   void set_diagonal(int unknown, double d);
   // Symmetric, over the unknowns of the element that `node` belongs to: a rod's stiffness.

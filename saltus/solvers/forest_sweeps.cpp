@@ -93,6 +93,7 @@ bool Sweeps<D>::eliminate_element(int i, const Forest::Extra* extra) {
     }
   };
   for (int j = i; j < end; ++j) {
+    if (k.idle[j]) continue;
     double* I = h.IA[j].data();
     if (h.symmetric && j > i) mirror<D>(I);
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(D) * s.column[j];
@@ -116,6 +117,7 @@ bool Sweeps<D>::eliminate_element(int i, const Forest::Extra* extra) {
   multiply_right<D, any>(B, inverse, n, scratch);
   subtract_outer<D, any>(scratch, B_left, n, to);
   for (int j = i; j < end; ++j) {
+    if (k.idle[j]) continue;
     add_shifted<D>(k.shift[j].data(), h.IA[j].data(), to);
     h.Psi[j].setIdentity();
     shift_columns<D>(k.shift[j].data(), h.Psi[j].data());
@@ -194,6 +196,7 @@ void Sweeps<D>::backward_element(int i, const double* b, int station) {
   const int begin = station < 0 ? i : station, end = station < 0 ? i + s.stations[i] : station + 1;
   V sum = V::Zero();
   for (int j = begin; j < end; ++j) {
+    if (k.idle[j]) continue;
     const double* S = k.S_free.data() + static_cast<std::ptrdiff_t>(D) * s.column[j];
     V p = k.p[j];
     for (int c = 0; c < n; ++c) u[c] -= dot<D>(S + D * c, p.data());

@@ -66,7 +66,9 @@ void relative_velocity(const Inclusion& p, VecIn Lambda, Vec& xi, Vec& v) {
     if (k.compliance > 0) xi.segment(k.row, k.rows) += k.compliance * Lambda.segment(k.row, k.rows);
 }
 
-StepLengths diagonal_steps(const Inclusion& p, const Block& k) {
+namespace {
+
+StepLengths steps_of(const Inclusion& p, const Block& k, const ConvexSets& sets) {
   const auto largest = [&](int first, int count) {
     double d = 0;
     for (int i = first; i < first + count; ++i)
@@ -75,9 +77,14 @@ StepLengths diagonal_steps(const Inclusion& p, const Block& k) {
     return d > 0 ? 1 / d : 1.0;  // a row that nothing moves: any r serves
   };
   StepLengths s;
-  const ConvexSets sets = sets_of(k.law);
   for (int i = 0; i < sets.count; ++i) s.r[i] = largest(k.row + sets[i].first, sets[i].rows);
   return s;
+}
+
+}  // namespace
+
+StepLengths diagonal_steps(const Inclusion& p, const Block& k) {
+  return steps_of(p, k, sets_of(k.law));
 }
 
 namespace {
@@ -98,10 +105,18 @@ BlockResidual block_residual(const Block& k, const ConvexSets& sets, VecIn Lambd
   Vec6 x;
   for (int i = 0; i < sets.count; ++i) {
     const ConvexSet& set = sets[i];
-    const auto old = Lambda.segment(set.first, set.rows);
-    x.head(set.rows) = old;
-    natural(set, normal, s.r[i], xi.segment(set.first, set.rows), x.head(set.rows));
-    const double rate = (old - x.head(set.rows)).norm() / s.r[i];
+    double rate = 0;
+    if (set.shape == ConvexSet::Shape::interval) {  // of one row; as natural(), without its calls
+      const double scale = set.scaled ? normal : 1.0, old = Lambda[set.first];
+      const double to =
+          std::clamp(old - s.r[i] * xi[set.first], scale * set.lower, scale * set.upper);
+      rate = std::abs(old - to) / s.r[i];
+    } else {
+      const auto old = Lambda.segment(set.first, set.rows);
+      x.head(set.rows) = old;
+      natural(set, normal, s.r[i], xi.segment(set.first, set.rows), x.head(set.rows));
+      rate = (old - x.head(set.rows)).norm() / s.r[i];
+    }
     const bool angular = sets.mixed ? set.kind == ConvexSet::Kind::rotational : k.length != 1;
     double& part = angular                               ? parts.rotational
                    : set.kind == ConvexSet::Kind::normal ? parts.normal
@@ -133,8 +148,9 @@ Residual residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& work) {
   Residual worst;
   for (std::size_t b = 0; b < p.blocks.size(); ++b) {
     const Block& k = p.blocks[b];
-    const BlockResidual e = block_residual(k, Lambda.segment(k.row, k.rows),
-                                           work.xi.segment(k.row, k.rows), diagonal_steps(p, k));
+    const ConvexSets sets = sets_of(k.law);
+    const BlockResidual e = block_residual(k, sets, Lambda.segment(k.row, k.rows),
+                                           work.xi.segment(k.row, k.rows), steps_of(p, k, sets));
     if (!take_worst(e, static_cast<int>(b), worst)) break;
   }
   return worst;
@@ -145,7 +161,8 @@ namespace {
 Mode ellipse_mode(const Vec2& x, double a, double b) {
   if (a <= 0 || b <= 0) return Mode::slip;
   // On the boundary to rounding: prox puts sliding impulses there.
-  return std::hypot(x.x() / a, x.y() / b) < 1 - 1e-9 ? Mode::stick : Mode::slip;
+  constexpr double inside = (1 - 1e-9) * (1 - 1e-9);
+  return Vec2(x.x() / a, x.y() / b).squaredNorm() < inside ? Mode::stick : Mode::slip;
 }
 
 }  // namespace

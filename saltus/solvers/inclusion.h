@@ -50,7 +50,9 @@ struct Inclusion {
 // A Cholesky factor of rows of G + C, and the matrix that it is of: asked for again with the same
 // entries it is there already, and nobody has to say when it is not.
 struct RowFactor {
-  Mat A, L;               // lower triangles; L has 1 / diagonal on its diagonal
+  // Lower triangles, rows padded to fours; L has 1 / diagonal on its diagonal. One column more than
+  // rows: in A the compliances, in L what the substitutions work on.
+  Mat A, L;
   double rank = -1;       // below this share of its diagonal a pivot is none
   int size = -1;          // of A
   std::vector<int> kept;  // rows of A that do not depend on those before them

@@ -51,14 +51,14 @@ void project_cone(const ConvexSets& sets, Vec6& x) {
 
 }  // namespace
 
-LiteratureResidual literature_residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& w) {
-  relative_velocity(p, Lambda, w.xi, w.v);
+LiteratureResidual literature_residual(const std::vector<Block>& blocks, VecIn c, VecIn Lambda,
+                                       VecIn xi) {
   double square = 0;
-  for (const Block& k : p.blocks) {
+  for (const Block& k : blocks) {
     const ConvexSets sets = sets_of(k.law);
     const int n = k.rows;
     const auto r = Lambda.segment(k.row, n);
-    const auto u = w.xi.segment(k.row, n);
+    const auto u = xi.segment(k.row, n);
     Vec6 x;
     x.head(n) = r - u;
     if (isotropic(sets)) {
@@ -72,9 +72,14 @@ LiteratureResidual literature_residual(const Inclusion& p, VecIn Lambda, SolverW
   }
   LiteratureResidual out;
   out.absolute = std::sqrt(square);
-  const double scale = std::max({p.c.head(p.rows).norm(), Lambda.norm(), w.xi.head(p.rows).norm()});
+  const double scale = std::max({c.norm(), Lambda.norm(), xi.norm()});
   out.relative = scale > 0 ? out.absolute / scale : out.absolute;
   return out;
+}
+
+LiteratureResidual literature_residual(const Inclusion& p, VecIn Lambda, SolverWorkspace& w) {
+  relative_velocity(p, Lambda, w.xi, w.v);
+  return literature_residual(p.blocks, p.c.head(p.rows), Lambda.head(p.rows), w.xi.head(p.rows));
 }
 
 }  // namespace saltus

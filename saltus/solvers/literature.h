@@ -16,5 +16,8 @@ struct LiteratureResidual {
 };
 [[nodiscard]] LiteratureResidual literature_residual(const Inclusion& problem, VecIn Lambda,
                                                      SolverWorkspace& work);
+// The same where the rows' velocity is known.
+[[nodiscard]] LiteratureResidual literature_residual(const std::vector<Block>& blocks, VecIn c,
+                                                     VecIn Lambda, VecIn xi);
 
 }  // namespace saltus

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "saltus/solvers/conflict.h"
+#include "saltus/solvers/interior_point.h"
+#include "saltus/solvers/newton_impl.h"
 #include "saltus/solvers/stick.h"
 
 namespace saltus {
@@ -15,6 +18,53 @@ SolveReport merge(const SolveReport& first, const SolveReport& second) {
   both.sweeps = first.sweeps + second.sweeps;
   both.newton = first.newton + second.newton;
   return both;
+}
+
+constexpr std::string_view interior_name = "interior point";
+// Steps of one search of the interior-point method; it needs 10 to 20.
+constexpr int interior_steps = 40;
+// Of the links that start from zero because all else failed.
+constexpr int last_resort = 1000;
+// Contradictions are looked for in problems of at most so many rows.
+constexpr int contradicting_rows = 300;
+
+template <class Backend>
+Residual interior_and_newton(const Inclusion& p, VecRef Lambda, const ProxOptions& o,
+                             double coupling, int polish, SolverWorkspace& w, int& iterations) {
+  // Only hard problems come here: their scratch is the thread's, and no step needs what is in it.
+  static thread_local InteriorScratch scratch;
+  scratch.coupling = coupling;
+  Backend backend(p, w.newton);
+  ProxOptions near = o;  // the last digits are Newton's
+  near.tolerance = std::max(o.tolerance, 1e-5);
+  static_cast<void>(interior_point(p.blocks, p.rows, near, interior_steps, backend, w.newton,
+                                   scratch, Lambda.head(p.rows), iterations));
+  ProxOptions last = o;
+  last.max_iterations = polish;
+  last.least_norm = false;
+  NewtonSolver<Backend> newton(p.blocks, p.rows, last, backend, w.newton);
+  return newton.run(Lambda.head(p.rows), iterations, o.history ? &w.history : nullptr);
+}
+
+SolveReport interior(const Inclusion& p, VecRef Lambda, const ProxOptions& o, double coupling,
+                     int polish, SolverWorkspace& w) {
+  SolveReport report;
+  report.solver = interior_name;
+  const bool primal = !p.has_G || (p.has_M && p.W.rows() < p.rows);
+  if (primal)
+    static_cast<void>(
+        interior_and_newton<PrimalBackend>(p, Lambda, o, coupling, polish, w, report.iterations));
+  else
+    static_cast<void>(
+        interior_and_newton<DualBackend>(p, Lambda, o, coupling, polish, w, report.iterations));
+  note(residual(p, Lambda, w), o.tolerance, report);
+  report.newton = report.iterations;
+  return report;
+}
+
+// Whether rows that bind whatever the forces are contradict each other: no solver will do then.
+bool contradicts(const Inclusion& p, double tolerance) {
+  return p.rows <= contradicting_rows && find_conflict(p, tolerance).miss > 0;
 }
 
 }  // namespace
@@ -77,31 +127,39 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     now = best;
     done = link(newton(o.newton_iterations));
   }
+  // Newton from where the step began: the sweeps may have led it astray.
+  const bool finite = Lambda.head(n).allFinite();
+  if (!done && o.rounds > 0 && finite && best != Lambda.head(n)) {
+    now = Lambda.head(n);
+    done = link(newton(o.newton_iterations / 2));
+  }
+  // What has no solution is not looked for any longer, nor what will be measured again anyway.
+  const bool go_on = !done && o.rounds > 0 && !contradicts(p, o.tolerance);
+  for (int k = 0; go_on && !done && k < 2; ++k) {
+    if (finite && k == 0)
+      now = Lambda.head(n);
+    else
+      now.setZero();
+    done = link(interior(p, now, o, k, o.newton_iterations / 2, w));
+  }
+  const bool patient = go_on;
   // Other starts: sweeps lead away from where Newton stands still, and it takes over again.
-  for (int round = 0, sweeps = 30; !done && round < o.rounds; ++round, sweeps *= 2) {
+  for (int round = 0, sweeps = 30; patient && !done && round < o.rounds; ++round, sweeps *= 2) {
+    now = best;
     done = link(relaxed(sweeps));
     if (!now.allFinite()) now = best;
     if (!done) done = link(newton(o.newton_iterations / 2));
   }
-  // Newton's method from where it has not been: the sweeps above may lead it astray.
-  const auto patient = 4 * o.newton_iterations;
-  if (!done && Lambda.head(n).allFinite()) {
-    now = Lambda.head(n);
-    done = link(newton(patient));
-  }
-  if (!done) {
-    now.setZero();
-    done = link(newton(patient));
-  }
   // Far from any start: plain sweeps, whose fixed points are solutions only.
-  if (!done) {
+  const int last = std::min(o.max_iterations, last_resort);
+  if (patient && !done) {
     now.setZero();
-    done = link(exact(o.max_iterations));
+    done = link(exact(last));
+    if (!done && now.allFinite()) done = link(newton(o.newton_iterations));
   }
-  if (!done && now.allFinite()) done = link(newton(patient));
-  if (!done) {
+  if (patient && !done) {
     now = best;
-    static_cast<void>(link(relaxed(o.max_iterations)));
+    static_cast<void>(link(relaxed(last)));
   }
   if (report.converged && o.least_norm) {  // a choice among solutions: kept only if it is one
     Newton options;

@@ -15,62 +15,119 @@ constexpr int most_changes = 6;  // of intervals between their bounds and inside
 
 bool is_interval(const Block& k) { return std::holds_alternative<Interval>(k.law); }
 
-// The lower triangle of G + C of some rows; false where it is that of the last factor.
+// Four doubles at any address. Columns of a RowFactor are padded with zeros to whole ones.
+using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
+using FourBits = long long __attribute__((vector_size(32)));
+
+int padded(int n) { return (n + 3) / 4 * 4; }
+
+void reserve(RowFactor& f, int n) {
+  if (f.A.rows() > 0 && f.A.rows() >= n) return;
+  const int most = padded(1 + n + n / 2);
+  f.A.setZero(most, most + 1);  // in its last column compliances
+  f.L.setZero(most, most + 1);  // in its last column what substitute() works on
+  f.size = -1;
+}
+
+// G of some rows, from the diagonal down, and their compliances; false where they are those of the
+// last factor.
 SALTUS_VECTORIZED bool gather(const Inclusion& p, const Vec& compliance, const std::vector<int>& of,
                               RowFactor& f) {
   const int n = static_cast<int>(of.size());
-  if (f.A.rows() < n) {
-    f.A.setZero(n + n / 2, n + n / 2);
-    f.L = f.A;
-    f.size = -1;
-  }
+  reserve(f, n);
+  const bool all = p.has_G && n > 0 && of.back() == n - 1;
   bool same = f.size == n;
+  FourBits changed{};
+  double* soft = f.A.col(f.A.cols() - 1).data();
   for (int j = 0; j < n; ++j) {
+    same = same && soft[j] == compliance[of[j]];
+    soft[j] = compliance[of[j]];
     double* own = f.A.col(j).data();
     const double* from = p.has_G ? p.G.col(of[j]).data() : nullptr;
-    for (int i = j; i < n; ++i) {
-      double x = from ? from[of[i]] : delassus(p, of[i], of[j]);
-      if (i == j) x += compliance[of[j]];
+    int i = all ? j / 4 * 4 : j;
+    for (; all && i + 4 <= n; i += 4) {
+      auto& mine = *reinterpret_cast<Four*>(own + i);
+      const auto& entry = *reinterpret_cast<const Four*>(from + i);
+      changed |= mine != entry;
+      mine = entry;
+    }
+    for (; i < n; ++i) {
+      const double x = from ? from[of[i]] : delassus(p, of[i], of[j]);
       same = same && own[i] == x;
       own[i] = x;
     }
+    for (; i < padded(n); ++i) own[i] = 0;
   }
   f.size = n;
-  return !same;
+  return !same || ((changed[0] | changed[1]) | (changed[2] | changed[3])) != 0;
+}
+
+// Column j of L from the columns before it and the rows that are kept; returns the entry of G + C
+// on the diagonal.
+SALTUS_VECTORIZED double eliminate(int j, RowFactor& f) {
+  const int n = static_cast<int>(f.kept.size()), first = j / 4 * 4, end = padded(n);
+  double* own = f.L.col(j).data();
+  const double* from = f.A.col(f.kept[j]).data();
+  if (n == f.size) {
+    for (int t = first; t < end; t += 4)
+      *reinterpret_cast<Four*>(own + t) = *reinterpret_cast<const Four*>(from + t);
+  } else {
+    for (int t = j; t < n; ++t) own[t] = from[f.kept[t]];
+    for (int t = n; t < end; ++t) own[t] = 0;
+  }
+  for (int t = first; t < j; ++t) own[t] = 0;
+  own[j] += f.A(f.kept[j], f.A.cols() - 1);
+  const double diagonal = own[j];
+  const Eigen::Index stride = f.L.rows();
+  for (int t = first; t < end; t += 4) {
+    Four rest = *reinterpret_cast<Four*>(own + t);
+    const double *x = f.L.data() + j, *other = f.L.data() + t;
+    for (int k = 0; k < j; ++k, x += stride, other += stride)
+      rest -= *x * *reinterpret_cast<const Four*>(other);
+    *reinterpret_cast<Four*>(own + t) = rest;
+  }
+  return diagonal;
+}
+
+// Divides column j by the root of its pivot, whose inverse is kept on the diagonal.
+SALTUS_VECTORIZED void scale(int j, RowFactor& f) {
+  const int first = j / 4 * 4, end = padded(static_cast<int>(f.kept.size()));
+  double* own = f.L.col(j).data();
+  const double inverse = 1 / std::sqrt(own[j]);
+  for (int t = first; t < end; t += 4) *reinterpret_cast<Four*>(own + t) *= inverse;
+  for (int t = first; t < j; ++t) own[t] = 0;
+  own[j] = inverse;
+}
+
+// Takes row j out of the factor.
+void drop(int j, RowFactor& f) {
+  const int n = static_cast<int>(f.kept.size());
+  f.kept.erase(f.kept.begin() + j);
+  for (int k = 0; k < j; ++k) {
+    std::copy_n(&f.L(j, k) + 1, n - j - 1, &f.L(j, k));
+    f.L(n - 1, k) = 0;
+  }
 }
 
 // G + C of some rows = L L'. Dependent rows are taken out of `of`.
-SALTUS_VECTORIZED bool factor(const Inclusion& p, const Vec& compliance, double rank,
-                              std::vector<int>& of, RowFactor& f) {
+bool factor(const Inclusion& p, const Vec& compliance, double rank, std::vector<int>& of,
+            RowFactor& f) {
   const int asked = static_cast<int>(of.size());
   if (gather(p, compliance, of, f) || f.rank != rank) {
     f.rank = rank;
     f.kept.resize(asked);
     std::iota(f.kept.begin(), f.kept.end(), 0);
     for (int j = 0; j < static_cast<int>(f.kept.size());) {
-      const int n = static_cast<int>(f.kept.size());
-      double* own = f.L.col(j).data();
-      const double* from = f.A.col(f.kept[j]).data();
-      for (int i = j; i < n; ++i) own[i] = from[f.kept[i]];
-      const double diagonal = own[j];
-      for (int k = 0; k < j; ++k) {
-        const double* other = f.L.col(k).data();
-        const double x = other[j];
-        for (int i = j; i < n; ++i) own[i] -= x * other[i];
-      }
-      if (!(own[j] > rank * diagonal)) {
-        if (!std::isfinite(own[j])) {
-          f.size = -1;
-          return false;
-        }
-        f.kept.erase(f.kept.begin() + j);
-        for (int k = 0; k < j; ++k) std::copy_n(&f.L(j + 1, k), n - j - 1, &f.L(j, k));
+      const double diagonal = eliminate(j, f), pivot = f.L(j, j);
+      if (pivot > rank * diagonal) {
+        scale(j++, f);
         continue;
       }
-      const double inverse = 1 / std::sqrt(own[j]);
-      own[j] = inverse;
-      for (int i = j + 1; i < n; ++i) own[i] *= inverse;
-      ++j;
+      if (!std::isfinite(pivot)) {
+        f.size = -1;
+        return false;
+      }
+      drop(j, f);
     }
   }
   if (static_cast<int>(f.kept.size()) == asked) return true;
@@ -79,18 +136,29 @@ SALTUS_VECTORIZED bool factor(const Inclusion& p, const Vec& compliance, double 
   return true;
 }
 
-SALTUS_VECTORIZED void substitute(const Mat& L, int n, double* x) {
+// x <- (L L')^-1 x.
+SALTUS_VECTORIZED void substitute(RowFactor& f, double* x) {
+  const int n = static_cast<int>(f.kept.size()), end = padded(n);
+  double* y = f.L.col(f.L.cols() - 1).data();
+  std::copy_n(x, n, y);
+  for (int t = n; t < end; ++t) y[t] = 0;
   for (int j = 0; j < n; ++j) {
-    const double* own = L.col(j).data();
-    const double y = x[j] *= own[j];
-    for (int i = j + 1; i < n; ++i) x[i] -= own[i] * y;
+    const double* own = f.L.col(j).data();
+    const double z = y[j] * own[j];
+    for (int t = j / 4 * 4; t < end; t += 4)
+      *reinterpret_cast<Four*>(y + t) -= *reinterpret_cast<const Four*>(own + t) * z;
+    y[j] = z;
   }
   for (int j = n - 1; j >= 0; --j) {
-    const double* own = L.col(j).data();
-    double sum = x[j];
-    for (int i = j + 1; i < n; ++i) sum -= own[i] * x[i];
-    x[j] = sum * own[j];
+    const double* own = f.L.col(j).data();
+    const double z = y[j];
+    y[j] = 0;
+    Four sum{};
+    for (int t = j / 4 * 4; t < end; t += 4)
+      sum += *reinterpret_cast<const Four*>(own + t) * *reinterpret_cast<Four*>(y + t);
+    y[j] = (z - ((sum[0] + sum[1]) + (sum[2] + sum[3]))) * own[j];
   }
+  std::copy_n(y, n, x);
 }
 
 // The rows in w.direct_rows come to rest, the others have the impulses that are in `x`.
@@ -108,7 +176,7 @@ bool bring_to_rest(const Inclusion& p, double rank, VecRef x, SolverWorkspace& w
       const double* g = p.G.col(r).data();
       for (int i = 0; i < n; ++i) w.direct[i] -= g[of[i]] * x[r];
     }
-  substitute(w.stick.L, n, w.direct.data());
+  substitute(w.stick, w.direct.data());
   for (int i = 0; i < n; ++i) x[of[i]] = w.direct[i];
   return true;
 }
@@ -253,7 +321,7 @@ bool solve_rows(const Inclusion& p, VecIn c, double rank, VecRef x, SolverWorksp
   if (!factor(p, w.compliance, rank, of, w.stick)) return false;
   const int n = static_cast<int>(of.size());
   for (int i = 0; i < n; ++i) w.direct[i] = -c[of[i]];
-  substitute(w.stick.L, n, w.direct.data());
+  substitute(w.stick, w.direct.data());
   x.setZero();
   for (int i = 0; i < n; ++i) x[of[i]] = w.direct[i];
   return true;

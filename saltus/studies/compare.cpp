@@ -14,6 +14,16 @@
 
 namespace saltus {
 
+Vec sample_positions(const Model& m, const State& s, Workspace& work) {
+  forward_kinematics(m, s.q, s.v, work);
+  const int bodies = m.body_count(), coordinates = static_cast<int>(m.coordinates.size());
+  Vec x(3 * bodies + coordinates);
+  for (int i = 0; i < bodies; ++i) x.segment<3>(3 * i) = work.X[i].r;
+  for (int c = 0; c < coordinates; ++c)
+    x[3 * bodies + c] = coordinate_value(m, work, s.q, s.turns, CoordinateIndex(c));
+  return x;
+}
+
 namespace {
 
 constexpr double samples_of_a_run = 500;  // at least, where it has as many steps
@@ -30,16 +40,6 @@ struct Trajectory {
   std::int64_t steps = 0, unconverged = 0;
   double end = 0;
 };
-
-Vec sample(const Model& m, const State& s, Workspace& work) {
-  forward_kinematics(m, s.q, s.v, work);
-  const int bodies = m.body_count(), coordinates = static_cast<int>(m.coordinates.size());
-  Vec x(3 * bodies + coordinates);
-  for (int i = 0; i < bodies; ++i) x.segment<3>(3 * i) = work.X[i].r;
-  for (int c = 0; c < coordinates; ++c)
-    x[3 * bodies + c] = coordinate_value(m, work, s.q, s.turns, CoordinateIndex(c));
-  return x;
-}
 
 // Changes of mode of time stepping. As ModeWatcher sees them, but for scales, which hold where they
 // rest, too: without a force they could be said to do either.
@@ -114,7 +114,7 @@ Trajectory by_moreau(const Scene& scene, const System& system, double dt) {
     modes.look(system, state, report.impact.impact, work.result.work, r.changes);
     if (state.step % every != 0 && state.step != r.steps) continue;
     r.t.push_back(state.t);
-    r.row.push_back(sample(system.model, state, work.result.work));
+    r.row.push_back(sample_positions(system.model, state, work.result.work));
   }
   r.end = state.t;
   return r;
@@ -132,7 +132,7 @@ Trajectory by_events(const Scene& scene, const System& system, const std::vector
       throw std::runtime_error("the event-driven run failed: " + report.failure);
     ++state.step;
     r.t.push_back(t);
-    r.row.push_back(sample(system.model, state, work));
+    r.row.push_back(sample_positions(system.model, state, work));
   }
   r.end = state.t;
   return r;

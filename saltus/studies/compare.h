@@ -50,6 +50,9 @@ struct Comparison {
 // one of time stepping, such that the last is its own.
 [[nodiscard]] std::vector<double> fitted_steps(const Scene& scene);
 
+// Positions of bodies' frames [m], then joint coordinates [m] or [rad].
+[[nodiscard]] Vec sample_positions(const Model& model, const State& state, Workspace& work);
+
 // `dt` are the steps of time stepping, any order. Throws InputError for bad steps, and
 // std::runtime_error where either integrator cannot run the scene.
 [[nodiscard]] Comparison compare(const Scene& scene, std::vector<double> dt);

@@ -48,11 +48,27 @@ Json gait_json(const GaitResult& g) {
   if (g.area)
     j["area_rule"] = {{"area", g.area->area}, {"F", list(g.area->F)}, {"dB", list(g.area->dB)}};
   j["singular_inside"] = g.singular_inside;
+  if (!g.phases.empty()) {
+    j["strikes"] = g.strikes;
+    for (const GaitResult::Phase& p : g.phases)
+      j["phases"].push_back(
+          {{"from", p.from}, {"to", p.to}, {"class", name_of(p.kind)}, {"held", p.held}});
+  }
   if (g.cost)
     j["cost"] = {{"largest_torques", list(g.cost->largest)},
                  {"largest_row_forces", list(g.cost->largest_lambda)},
                  {"work", g.cost->work}};
   return j;
+}
+
+Json stress_json(const RestStress& r) {
+  Json points = Json::array();
+  for (const RestStress::Point& p : r.points)
+    points.push_back({{"name", p.name}, {"missing_kin", p.missing_kin}, {"missing", p.missing}});
+  return {{"balanced", r.balanced},        {"lambda_kin", list(r.lambda_kin)},
+          {"tau_kin", list(r.tau_kin)},    {"feasible", r.chosen.feasible},
+          {"room", number(r.chosen.room)}, {"lambda", list(r.chosen.lambda)},
+          {"tau", list(r.chosen.tau)},     {"points", points}};
 }
 
 }  // namespace
@@ -63,24 +79,25 @@ std::string to_json(const ShapeReport& r) {
   for (const ShapeVariable& v : s.space.variables) variables.push_back(v.name);
   for (const ConstraintRow& c : s.medium.rows) constraint_rows.push_back(c.name);
   for (const GaitResult& g : r.gaits) gaits.push_back(gait_json(g));
-  const Json j = {{"group", name_of(s.space.group)},
-                  {"root", s.model.bodies[s.space.root].name},
-                  {"reference", s.model.bodies[s.space.reference].name},
-                  {"eta", s.space.components},
-                  {"variables", variables},
-                  {"connection", name_of(s.medium.kind)},
-                  {"rows", constraint_rows},
-                  {"at", list(r.at)},
-                  {"class", name_of(r.kind.kind)},
-                  {"rank", r.kind.rank},
-                  {"rank_with_rates", r.kind.rank_all},
-                  {"singular_values", list(r.kind.singular_values)},
-                  {"reduced_twist", rows(r.kind.H)},
-                  {"lambda_stat", rows(r.kind.N)},
-                  {"compatible_rates", rows(r.kind.rates)},
-                  {"regular", r.form.regular},
-                  {"A", rows(r.form.A)},
-                  {"gaits", gaits}};
+  Json j = {{"group", name_of(s.space.group)},
+            {"root", s.model.bodies[s.space.root].name},
+            {"reference", s.at_centre ? "centre-of-mass" : s.model.bodies[s.space.reference].name},
+            {"eta", s.space.components},
+            {"variables", variables},
+            {"connection", name_of(s.medium.kind)},
+            {"rows", constraint_rows},
+            {"at", list(r.at)},
+            {"class", name_of(r.kind.kind)},
+            {"rank", r.kind.rank},
+            {"rank_with_rates", r.kind.rank_all},
+            {"singular_values", list(r.kind.singular_values)},
+            {"reduced_twist", rows(r.kind.H)},
+            {"lambda_stat", rows(r.kind.N)},
+            {"compatible_rates", rows(r.kind.rates)},
+            {"regular", r.form.regular},
+            {"A", rows(r.form.A)},
+            {"gaits", gaits}};
+  if (r.stress) j["stress"] = stress_json(*r.stress);
   return j.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

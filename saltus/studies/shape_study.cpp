@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/dynamics/kinematics.h"
 #include "saltus/scene/document.h"
 
 namespace saltus {
@@ -32,12 +33,18 @@ struct SystemReader {
     const std::vector<Mat6> drag = resistances(out.model);
     const bool dragged =
         std::any_of(drag.begin(), drag.end(), [](const Mat6& k) { return !k.isZero(0); });
+    out.axles = edges;
+    read_holds();
+    edges = rows_at(out, 0);
+    const bool supported = !out.holds.empty();
     const int kind = scene.net.connection;
     if (kind == 3 && edges.empty())
       throw error("shape.connection",
                   "kinematic needs runners with an edge or wheels, there are none");
     if (kind == 2 && !dragged)
       throw error("shape.connection", "stokes needs fluids with resistance");
+    if (kind != 3 && kind != 0 && supported)
+      throw error("shape.connection", "expected auto or kinematic where points are held");
     if (kind == 3 || (kind == 0 && !edges.empty()))
       out.medium = by_rows(edges);
     else if (kind == 2 || (kind == 0 && dragged))
@@ -48,6 +55,23 @@ struct SystemReader {
       out.forces.rows = edges;
       if (dragged) out.forces.resistances = drag;
     }
+  }
+
+  void read_holds() {
+    for (const HoldScene& h : scene.net.holds) {
+      const auto& held = scene.net.held;
+      if (held && std::find(held->begin(), held->end(), h.hold.name) == held->end()) continue;
+      Hold hold = h.hold;
+      try {
+        hold.body = out.model.body(h.body);
+        (void)hold_rows(out.model, out.space, {hold});
+      } catch (const InputError& e) { throw error(h.path, e.what()); }
+      out.holds.push_back(hold);
+    }
+    const StressScene& wish = scene.net.stress;
+    out.stressed = !wish.path.empty();
+    out.stress.press = wish.press;
+    if (wish.limit > 0) out.stress.limit = Vec::Constant(out.space.p(), wish.limit);
   }
 
   void read_gait(const GaitScene& g) {
@@ -110,10 +134,15 @@ struct SystemReader {
 
   ShapeSystem read() {
     out.model = system.model;
+    out.at_centre = scene.net.reference == "centre-of-mass";
     try {
-      out.space = shape_space(out.model, scene.net.reference);
+      out.space = shape_space(out.model, out.at_centre ? "" : scene.net.reference);
+      out.start = shape_of(out.model, out.space, system.start.q);
+      if (out.at_centre) (void)mass_centre(out.model, out.space, out.start);
     } catch (const InputError& e) { throw error("shape", e.what()); }
-    out.start = shape_of(out.model, out.space, system.start.q);
+    Workspace work(out.model);
+    forward_kinematics(out.model, system.start.q, system.start.v, work);
+    out.pose = work.X[out.space.reference];
     read_medium();
     for (const GaitScene& g : scene.gaits) read_gait(g);
     read_prescribed();
@@ -177,7 +206,23 @@ std::optional<Obstruction> slipping(const ShapeSystem& s, const ShapePath& path,
   return std::nullopt;
 }
 
+// From the reference body to the centre of mass, where that is asked for.
+void see_from_centre(const ShapeSystem& s, const ShapePath& path, GaitResult& g) {
+  if (!s.at_centre) return;
+  const auto h = [&](double t) {
+    return SE3::translation(mass_centre(s.model, s.space, shape_at(path, t)).at);
+  };
+  g.g = h(path.start).inverse() * g.g * h(g.t);
+  if (g.area) {
+    const Mat seen = mass_centre(s.model, s.space, shape_at(path, path.start)).seen;
+    g.area->F = seen * g.area->F;
+    g.area->dB = seen * g.area->dB;
+  }
+}
+
 GaitResult follow(const ShapeSystem& s, const NamedPath& named) {
+  for (const Hold& h : s.holds)
+    if (!h.during.empty()) return follow_supports(s, named);
   constexpr int samples = 128;
   const ShapePath& path = named.shape;
   GaitResult out;
@@ -228,10 +273,20 @@ GaitResult follow(const ShapeSystem& s, const NamedPath& named) {
     out.area.reset();
     out.singular_inside = true;
   }
+  see_from_centre(s, path, out);
   return out;
 }
 
 }  // namespace
+
+std::vector<ConstraintRow> rows_at(const ShapeSystem& s, double t) {
+  std::vector<ConstraintRow> rows = s.axles;
+  std::vector<Hold> now;
+  for (const Hold& h : s.holds)
+    if (h.at(t)) now.push_back(h);
+  for (const ConstraintRow& r : hold_rows(s.model, s.space, now)) rows.push_back(r);
+  return rows;
+}
 
 ShapeSystem shape_system(const Scene& scene) {
   return SystemReader{scene, build_system(scene)}.read();
@@ -257,6 +312,12 @@ ShapeReport shape_report(const Scene& scene, const std::vector<double>& at) {
   r.kind = classify(s.model, s.space, s.medium.kind == ConnectionKind::rows ? s.medium.rows : none,
                     r.at);
   r.form = local_form(s.model, s.space, s.medium, r.at);
+  if (s.at_centre) {
+    const MassCentre c = mass_centre(s.model, s.space, r.at);
+    r.form.A = c.seen * r.form.A - c.slope;
+    r.kind.H = c.seen * r.kind.H;
+  }
+  if (s.stressed) r.stress = rest_stress(s, r.at);
   for (const NamedPath& g : s.gaits) r.gaits.push_back(follow(s, g));
   return r;
 }

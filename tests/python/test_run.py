@@ -371,7 +371,7 @@ bodies:
   - {name: b, mass: 1, solid: {shape: box, size: [0.3, 0.06, 0.05]},
      joint: {type: spherical, parent: a, at: {position: [0.2, 0, 0]}, in_body: {position: [-0.2, 0, 0]}}}
 initial: {a: {q: [0, 0, 0, 1, 0, 0, 0], v: [0, 0, 0, 200, 450, 150]}}
-time: {step: 0.02, end: 0.4}
+time: {step: 0.025, end: 0.4}
 """)
     with pytest.raises(saltus.EnergyError, match="gained") as e:
         saltus.run(scene, record=False)

@@ -253,7 +253,7 @@ TEST(Wild, ActuatorsWithDynamicsAreBuiltOrNamed) {
   EXPECT_HAS(message(r, Kind::assumed, 34, "<intvelocity name=\"integrated\">"), "stays at 0");
   EXPECT_HAS(message(r, Kind::unused, 36, "<cylinder name=\"piston\">"), "acts at once");
   EXPECT_HAS(message(r, Kind::unused, 37, "<muscle name=\"muscle\">"), "curve");
-  EXPECT_HAS(message(r, Kind::unused, 38, "<motor name=\"at_tendon\">"), "tendon 't'");
+  EXPECT_EQ(r.cables.at(0).cable.name, "t at_tendon");
   EXPECT_HAS(message(r, Kind::unused, 39, "<position name=\"slow\">"), "acts at once");
 }
 
@@ -263,7 +263,6 @@ TEST(Wild, WhatIsNotBuiltIsNamedWithLineAndReason) {
   EXPECT_HAS(message(r, Kind::unused, 15, "<attach>"), "not attached");
   EXPECT_HAS(message(r, Kind::unused, 20, "<composite>"), "write them out");
   EXPECT_HAS(message(r, Kind::unused, 28, "<joint name=\"follow\">"), "does not follow joint 'c'");
-  EXPECT_HAS(message(r, Kind::unused, 31, "<tendon>"), "not supported");
   const RobotNote* off = note(r, Kind::unused, 29, "<joint name=\"off\"> active");
   ASSERT_TRUE(off);
   EXPECT_FALSE(off->matters);
@@ -312,6 +311,64 @@ TEST(Wild, ReportsStartWithWhatMatters) {
   EXPECT_HAS(summary, "1 x <composite>, first in line 20");
   EXPECT_HAS(summary, "1 x <muscle>, first in line 37");
   EXPECT_EQ(summary.find("off"), std::string::npos) << summary;
+}
+
+// --- tendons -------------------------------------------------------------------------------------
+
+TEST(Wild, TendonsAreCables) {
+  const Robot r = load("strings.xml");
+  const auto cable = [&](const std::string& name) -> const CableScene& {
+    for (const CableScene& c : r.cables)
+      if (c.cable.name == name) return c;
+    throw std::runtime_error("no cable " + name);
+  };
+  ASSERT_EQ(r.cables.size(), 7U) << report_text(r);
+  EXPECT_EQ(cable("gear longest").cable.length, 0.4);
+  EXPECT_EQ(cable("gear longest").joints, (std::vector<std::string>{"p", "q"}));
+  EXPECT_EQ(cable("gear longest").cable.pulleys[1].gap, -2);
+  EXPECT_EQ(cable("gear shortest").cable.length, 0.5);
+  EXPECT_EQ(cable("gear shortest").cable.pulleys[1].gap, 2);
+  EXPECT_EQ(cable("gear spring").cable.stiffness, 7);
+  EXPECT_EQ(cable("gear spring").cable.damping, 0.3);
+  EXPECT_EQ(cable("gear spring").cable.length, 0.1);
+  EXPECT_LT(cable("gear spring").cable.lower, -1e300);
+  // A range of springlength that begins at 0: a string.
+  EXPECT_EQ(cable("bungee spring").cable.length, 0.2);
+  EXPECT_EQ(cable("bungee spring").cable.lower, 0);
+  EXPECT_EQ(cable("rope longest").bodies, (std::vector<std::string>{"world", "bob"}));
+  // tension = -g F: F = ctrl with gear -1; F = 3 (0.2 - l) - dl/dt / 2 with l = 2 r.
+  EXPECT_EQ(value(*cable("bungee pull").pull, 0), 4);
+  EXPECT_EQ(cable("bungee pull").cable.lower, 0);
+  EXPECT_EQ(cable("bungee pull").cable.upper, 20);
+  EXPECT_EQ(cable("gear servo").cable.stiffness, 12);
+  EXPECT_EQ(cable("gear servo").cable.damping, 2);
+  EXPECT_NEAR(value(*cable("gear servo").pull, 0), -2 * 3 * 0.2, 1e-15);
+  EXPECT_HAS(message(r, Kind::unused, 29, "<spatial name=\"wrapped\">"), "winds around a geom");
+  EXPECT_HAS(message(r, Kind::unused, 34, "<motor name=\"no\">"), "tendon 'wrapped' is not built");
+  // Written out and read again they are the same model: what a run file keeps.
+  const Scene scene = scene_of(r);
+  const System system = build_system(scene);
+  const System again =
+      build_system(read_scene(Document::from_text(complete_text(scene), "c.yaml")));
+  ASSERT_EQ(system.model.cables.size(), again.model.cables.size());
+  for (std::size_t i = 0; i < system.model.cables.size(); ++i) {
+    EXPECT_EQ(system.model.cables[i].name, again.model.cables[i].name);
+    EXPECT_EQ(system.model.cables[i].length, again.model.cables[i].length);
+    EXPECT_EQ(system.model.cables[i].lower, again.model.cables[i].lower);
+    EXPECT_EQ(system.model.cables[i].stiffness, again.model.cables[i].stiffness);
+  }
+}
+
+// What a run file keeps of a robot has its joints that follow others, and lags of motors.
+TEST(Wild, CouplingsAndLagsAreWrittenOut) {
+  const Scene gripper = scene_of(load("gripper.urdf", {RobotBase::fixed}));
+  const System again =
+      build_system(read_scene(Document::from_text(complete_text(gripper), "c.yaml")));
+  ASSERT_EQ(again.model.gap_contacts.size(), 2U);
+  EXPECT_EQ(again.model.gap_contacts[0].terms.size(), 2U);
+  const Scene odds = scene_of(load("odds.xml"));
+  const std::string text = complete_text(odds);
+  EXPECT_HAS(text, "lag: 0.05");
 }
 
 // --- loops ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@
 #include "saltus/solvers/inclusion.h"
 #include "saltus/solvers/prox.h"
 #include "saltus/solvers/solve.h"
+#include "saltus/solvers/stick.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
 
@@ -854,6 +855,58 @@ TEST(Names, OfSolvers) {
   ProxJacobi jacobi;
   jacobi.alpha = 0.7;
   EXPECT_EQ(options_of(Solver{jacobi}).alpha, 0.7);
+}
+
+// Rows brought to rest together: against a dense factor, of every size up to two packs beyond what
+// is tried for sticking, with compliances, another right side for the same matrix, another matrix
+// of the same size, and rows that depend on those before them.
+TEST(Stick, FactorsAnyRows) {
+  Worst independent("G x + c, rows that do not depend", 1e-12), left("rows that do", 1e-12);
+  SolverWorkspace work;
+  work.reserve(80, 80, 1);
+  for (int n = 1; n <= 72; ++n) {
+    Random random(n);
+    const Mat W = Mat::NullaryExpr(n + 4, n, [&] { return random.uniform(-1, 1); });
+    std::vector<Row> rows;
+    for (int i = 0; i < n; ++i) rows.push_back({Bilateral{1}, i % 5 == 2 ? 0.3 : 0.0});
+    for (const int twins : {0, 1, 2}) {
+      Mat G = W.transpose() * W;
+      // Some rows are twins of the first, without compliance.
+      std::vector<int> of;
+      for (int i = 0; i < n; ++i) of.push_back(twins > 0 && i % 7 == 6 - twins ? 0 : i);
+      Mat twin(n, n);
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) twin(i, j) = G(of[i], of[j]);
+      std::vector<Row> own = rows;
+      for (int i = 0; i < n; ++i)
+        if (of[i] != i || i == 0) own[i].compliance = 0;
+      for (int again = 0; again < 2; ++again) {
+        const Vec c = random.vector(n);
+        Vec same = c;
+        for (int i = 0; i < n; ++i) same[i] = c[of[i]];
+        const Inclusion p = delassus_problem(own, twin, same);
+        Vec x = Vec::Zero(80);
+        ASSERT_TRUE(solve_bilateral(p, 1e-10, x, work));
+        for (int i = 0; i < n; ++i) {
+          const double rest = twin.row(i).dot(x.head(n)) + own[i].compliance * x[i] + same[i];
+          (of[i] == i ? independent : left).add(std::abs(rest) / (1 + x.norm()), n);
+          if (of[i] != i) { EXPECT_EQ(x[i], 0) << n; }
+        }
+        // And some of the rows alone.
+        work.direct_rows.clear();
+        for (int i = 0; i < n; i += 2) work.direct_rows.push_back(i);
+        Vec some = Vec::Zero(n);
+        ASSERT_TRUE(solve_rows(p, same, 1e-10, some, work));
+        for (int i = 0; i < n; ++i) {
+          const double rest = twin.row(i).dot(some) + own[i].compliance * some[i] + same[i];
+          if (i % 2 == 0)
+            left.add(std::abs(rest) / (1 + some.norm()), n);
+          else
+            EXPECT_EQ(some[i], 0);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The page of P1, chapters 2 to 5 and appendix A: every run beside the thesis's.
+// The page of P1, chapters 2 to 6 and appendix A: every run beside the thesis's.
 #include "apps/saltus/papers/p1.h"
 
 #include "apps/saltus/papers/papers.h"
@@ -26,9 +26,10 @@ P1Runs all_runs(const std::string& folder) {
 
 std::string p1_page(const std::string& folder, int& misses) {
   Page page(
-      "P1: Hybrid simulation of impacts, chapters 2 to 5 and appendix A",
+      "P1: Hybrid simulation of impacts, chapters 2 to 6 and appendix A",
       "Theirs beside ours: a thesis on impacts and contact of multibody systems, with a double "
-      "pendulum over a floor and a bicycle with elliptic wheels on a wedge. Its figures are "
+      "pendulum over a floor, a bicycle with elliptic wheels on a wedge and a leg that jumps. Its "
+      "figures are "
       "lost; its text says what they show. Every figure below is computed as this page is "
       "made, event-driven, with the thesis's own impact law (stick trial, dissipation "
       "principle, energetic restitution); the command under it makes the same run. What the "
@@ -39,6 +40,7 @@ std::string p1_page(const std::string& folder, int& misses) {
   add_run_figures(page, runs);
   add_oblique(page, runs);
   add_energy(page, runs, folder);
+  add_leg(page, folder);
   add_appendix(page, folder);
   misses = page.misses();
   return page.html();

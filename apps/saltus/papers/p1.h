@@ -103,6 +103,8 @@ void add_run_figures(Page& page, const P1Runs& runs);
 void add_oblique(Page& page, const P1Runs& runs);
 // p1_energy.cpp: chapter 5's comparisons and the laws side by side.
 void add_energy(Page& page, const P1Runs& runs, const std::string& folder);
+// p1_leg.cpp: chapter 6.
+void add_leg(Page& page, const std::string& folder);
 // p1_appendix.cpp: appendix A.
 void add_appendix(Page& page, const std::string& folder);
 

@@ -31,7 +31,7 @@ constexpr double undecided = 1e-7;
 constexpr double moments[] = {1e-6, 1e-4, 1e-2};
 constexpr double sign_band = 1e-11;
 constexpr int most_decisions = 64;
-constexpr int most_enumerated = 10;  // statuses, 2^10 modes
+constexpr int most_enumerated = 5;  // statuses, 2^5 modes: ties; time stepping takes what is left
 // A row that is held and accelerates by more than this share of the scale is not held: no force
 // does it (a crank at its dead centre). What dependent rows leave is rounding of zeta, 1e-11 at
 // most.
@@ -457,33 +457,45 @@ bool EventIntegrator::find_mode(EventMode& trial, std::string& why) {
   return solve_mode(trial, why) && settle_mode(trial, why);
 }
 
-bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport& report) {
+bool EventIntegrator::decide(std::vector<EventCause> causes, std::string& why,
+                             EventReport& report) {
   const EventMode before = mode_;
   ModeChange change;
   change.t = here_.t;
   change.causes = std::move(causes);
-  std::string why;
+  inadmissible_ = true;
   if (now_.a.size() == 0 &&
-      !dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_))
-    return fail(report, "the mass matrix is singular");
+      !dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_)) {
+    why = "the mass matrix is singular";
+    return false;
+  }
   renew_scales();
   EventMode trial = touching();
-  if (!settle_velocities(trial, change, why)) return fail(report, why);
+  if (!settle_velocities(trial, change, why)) return false;
+  inadmissible_ = false;
   pass_accumulation(trial, change);
   const EventMode touching_elements = trial;
   if (!find_mode(trial, why)) {
     std::string jam;
     trial = touching_elements;
-    if (change.impact) {  // of a collision: a change of its own
-      enter_books(change, report);
+    enter_books(change, report);
+    if (change.impact || change.driven != 0) {  // of a collision: a change of its own
       ModeChange jam_change;
       jam_change.t = change.t;
       jam_change.causes = change.causes;
-      record(std::exchange(change, std::move(jam_change)), before);
+      std::swap(change, jam_change);
+      if (jam_change.impact) record(std::move(jam_change), before);
     }
-    if (!jump_out(trial, change, jam)) return fail(report, why + "; " + jam);
-    if (!find_mode(trial, jam))
-      return fail(report, why + "; after an impact without collision the same: " + jam);
+    if (!jump_out(trial, change, jam)) {
+      why += "; " + jam;
+      return false;
+    }
+    if (!find_mode(trial, jam)) {
+      enter_books(change, report);
+      record(std::move(change), before);
+      why += "; after an impact without collision the same: " + jam;
+      return false;
+    }
   }
   // Contacts that came out open are none of the mode's.
   std::erase_if(trial.elements, [](const Element& e) { return e.is_contact() && !e.closed; });
@@ -493,10 +505,22 @@ bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport&
   });
   mode_ = std::move(trial);
   enter_books(change, report);
-  if (!stabilise(report)) return fail(report, "the mode has no motion; " + stuck_);
+  if (!stabilise(report)) {
+    why = "the mode has no motion; " + stuck_;
+    return false;
+  }
   renew_scales();
   record(std::move(change), before);
   return true;
+}
+
+bool EventIntegrator::resolve_event(std::vector<EventCause> causes, EventReport& report) {
+  std::string why;
+  note_work(1, 0);
+  if (decide(std::move(causes), why, report))
+    return here_.t >= landing_ || chatters() == 0 || pass_chatter(report);
+  if (inadmissible_ || here_.t >= landing_) return fail(report, why);
+  return step_to_a_mode(why, report);
 }
 
 void EventIntegrator::enter_books(const ModeChange& change, EventReport& report) {
@@ -516,8 +540,8 @@ void EventIntegrator::record(ModeChange change, const EventMode& before) {
     return list;
   };
   change.after = members(mode_);
-  const bool told =
-      change.impact || change.causes.front().cause == Cause::start || reverses(before, mode_);
+  const bool told = change.impact || change.causes.front().cause == Cause::start ||
+                    change.causes.front().cause == Cause::chatter || reverses(before, mode_);
   if (told || change.after != members(before)) changes_.push_back(std::move(change));
 }
 

@@ -32,9 +32,6 @@ std::string left_facet(const Model& m, const Element& e) {
 constexpr double safety = 0.9, least_factor = 0.2, most_factor = 6;
 // A step below this share of the time scale, or of the time itself, makes no progress.
 constexpr double least_step = 1e-13;
-// Slips in two directions that begin have this share of the speed of a fall over a length scale to
-// find their direction (started_slip). P2's trot moves by 2e-11 m from 1e-5 to 1e-4.
-constexpr double slip_start = 1e-4;
 
 // The Mode of solvers/inclusion.h of an element, for those who read a state: by its first set.
 unsigned char mode_byte(const Element& e) {
@@ -77,6 +74,9 @@ void EventIntegrator::forget() {
   pace_ = flight_ = infinity;
   leaving_.clear();
   impact_times_.clear();
+  chatter_ = {};
+  chatter_end_ = -infinity;
+  chatter_stretch_ = 0;
 }
 
 std::vector<ModeChange> EventIntegrator::take_changes() {
@@ -300,9 +300,11 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
   y_.segment(model_.nv, model_.nv) = here_.v;
   double h = propose(end);
   bool refused = false;
+  int tries = 0;
   const double least =
       std::max(least_step * scales_.time(), 4e-16 * std::max(1.0, std::abs(here_.t)));
   for (;;) {
+    ++tries;
     const bool whole = h >= end - here_.t;
     const bool stepped = rk_.step(derivative_, here_.t, y_, h);
     const double error = stepped ? rk_.error(scale_) : infinity;
@@ -322,11 +324,11 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
         ++report.events;
         return resolve_event({{Cause::feature, mode_.elements[sample_.lost].place(), 0}}, report);
       }
-      return fail(report, "the motion cannot be continued: the step size went to zero");
+      return step_to_a_mode("the motion cannot be continued: the step size went to zero", report);
     }
     ++report.steps;
     const double t_next = whole ? end : here_.t + h;
-    if (!rk_.prepare_dense(derivative_)) return fail(report, "no dense output");
+    if (!rk_.prepare_dense(derivative_)) return step_to_a_mode("no dense output", report);
     const std::optional<Crossing> crossing = first_crossing(here_.t, t_next);
     flight_ = infinity;
     if (!crossing) {
@@ -335,8 +337,9 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
       if (refused || h * factor > pace_ || std::isinf(pace_)) pace_ = h * factor;
       leaving_.clear();
       if (!accept(rk_.next(), t_next, report))
-        return fail(report, "the mode has no motion; " + stuck_);
-      return true;
+        return step_to_a_mode("the mode has no motion; " + stuck_, report);
+      note_step(tries);
+      return here_.t >= landing_ || chatters() == 0 || pass_chatter(report);
     }
     return take_event(*crossing, report);
   }
@@ -348,6 +351,7 @@ EventReport EventIntegrator::advance(State& state, double t_end, double dt) {
   forget();
   if (!begins) recall(state.events);
   take(state);
+  landing_ = t_end;
   dynamics_.until = next_drive_event(here_.t);
   const double before = mechanical_energy(here_.t);
   if (begins && !resolve_event({{Cause::start, {}, 0}}, report)) return report;

@@ -8,6 +8,8 @@
 // law, then the mode problem at acceleration level, then, where forces and accelerations both
 // vanish, by what they do a moment later (docs/events.md).
 #pragma once
+#include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +20,14 @@
 #include "saltus/integrators/events/runge_kutta.h"
 #include "saltus/integrators/ledger.h"
 #include "saltus/integrators/mode_change.h"
+#include "saltus/integrators/moreau/moreau.h"
 #include "saltus/integrators/moreau/projection.h"
 
 namespace saltus {
+
+// Slips in two directions that begin have this share of the speed of a fall over a length scale to
+// find their direction (started_slip). P2's trot moves by 2e-11 m from 1e-5 to 1e-4.
+inline constexpr double slip_start = 1e-4;
 
 struct EventDriven {
   static constexpr std::string_view name = "event-driven";
@@ -35,6 +42,7 @@ struct EventReport {
   double least_share = 1;
   double drift = 0;      // largest rate of a kept row before it was put to rest [m/s]
   double gap_drift = 0;  // largest gap of a kept contact or joint before it was closed [m]
+  double stepped = 0;    // time that time stepping went over: chatter, no mode lasts [s]
   EnergyTerms energy;    // of the whole advance
   std::string failure;   // empty, or what went wrong, with time and places
 };
@@ -86,6 +94,9 @@ class EventIntegrator {
   struct Bracket {  // a guard is above `level` at low and not at high
     Guard guard;
     double level = 0, low = 0, high = 0;
+  };
+  struct Chatter {  // work in a window of time, event_bridge.cpp
+    double since = -infinity, work = 0;
   };
   struct Crossing {
     double t = 0;
@@ -140,7 +151,20 @@ class EventIntegrator {
   void pass_accumulation(EventMode& trial, ModeChange& change);
   [[nodiscard]] std::string places_of(const Island& island) const;
 
+  // event_bridge.cpp
+  [[nodiscard]] double fall_time() const;
+  void note_work(int events, int steps);
+  void note_step(int tries);
+  [[nodiscard]] double chatters() const;
+  void take_mode_of(const State& state);
+  bool step_over(double end, EventReport& report);
+  bool step_to_a_mode(const std::string& why, EventReport& report);
+  bool pass_chatter(EventReport& report);
+  void record_stretch(double from, const EventMode& before);
+
   // event_decide.cpp
+  // False: no mode lasts, `why`; all that happened to the velocities is in the books.
+  bool decide(std::vector<EventCause> causes, std::string& why, EventReport& report);
   bool resolve_event(std::vector<EventCause> causes, EventReport& report);
   EventMode touching();
   bool classify(EventMode& trial, std::string& why);
@@ -193,6 +217,11 @@ class EventIntegrator {
   double flight_ = infinity;  // a contact that just left comes back after this [s]
   std::vector<ContactKey> leaving_;
   std::vector<double> impact_times_;
+  std::array<Chatter, 2> chatter_;
+  double chatter_end_ = -infinity, chatter_stretch_ = 0;  // the last one passed [s]
+  double landing_ = 0;                                    // of this advance [s]
+  bool inadmissible_ = false;  // decide() failed by velocities that no motion leads from
+  std::unique_ptr<StepWorkspace> stepping_;  // made where it is needed
   std::vector<ModeChange> changes_;
   State energy_state_;
 

@@ -235,7 +235,8 @@ bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
   double t = crossing.t;
   Vec y = Vec::Zero(y_.size());
   y.segment(model_.nv, model_.nv) = here_.v;
-  if (t > here_.t && !polish(crossing, t, y)) return fail(report, "an event cannot be reached");
+  if (t > here_.t && !polish(crossing, t, y))
+    return step_to_a_mode("an event cannot be reached", report);
   if (t > here_.t) pace_ = std::max(pace_, t - here_.t);
   // All guards within their bands are one event.
   probe_.t = std::max(t, here_.t);
@@ -253,7 +254,7 @@ bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
       if (!g.same(crossing.guard) && std::abs(g.value) <= g.band && was_positive(g))
         causes.push_back(cause_of(g));
   if (!accept(y, std::max(t, here_.t), report))
-    return fail(report, "an event has no motion; " + stuck_);
+    return step_to_a_mode("an event has no motion; " + stuck_, report);
   return resolve_event(std::move(causes), report);
 }
 

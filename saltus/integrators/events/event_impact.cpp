@@ -169,7 +169,8 @@ bool EventIntegrator::jump_out(const EventMode& trial, ModeChange& change, std::
     store_impulses(islands_[i], p, problem_);
   }
   apply_impact(v_before, change);
-  if ((here_.v - v_before).lpNorm<Eigen::Infinity>() <= 1e3 * bands_.velocity * scales_.velocity) {
+  // Slips that have just begun are slow, and so is the jump that ends them.
+  if ((here_.v - v_before).lpNorm<Eigen::Infinity>() <= 10 * bands_.velocity * scales_.velocity) {
     here_.v = v_before;
     why = "an impact without collision changes nothing";
     return false;

@@ -4,7 +4,8 @@
 //
 //   pace, flight, scales (velocity, acceleration, force), counts of what leaves, of impact times
 //   and of contacts; keys of what leaves; times; the elements of slots; those of contacts with
-//   their keys.
+//   their keys; chatter: its two windows, the end and the length of the last stretch of it.
+//   Memories of older runs end before it.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -36,6 +37,7 @@ class MemoryReader {
     const int a = index(shapes), b = index(shapes);
     return {a, b, whole(INT32_MIN, INT32_MAX)};
   }
+  [[nodiscard]] bool more() const { return at_ < from_.size(); }
   void done() const {
     if (at_ != from_.size()) refuse();
   }
@@ -100,6 +102,14 @@ void EventIntegrator::recall(const Vec& memory) {
     read_status(in, e);
     mode_.elements.push_back(e);
   }
+  if (in.more()) {
+    for (Chatter& c : chatter_) {
+      c.since = in.number();
+      c.work = in.number();
+    }
+    chatter_end_ = in.number();
+    chatter_stretch_ = in.number();
+  }
   in.done();
 }
 
@@ -118,6 +128,8 @@ void EventIntegrator::remember(Vec& memory) {
     }
     write_status(e, out);
   }
+  for (const Chatter& c : chatter_) out.insert(out.end(), {c.since, c.work});
+  out.insert(out.end(), {chatter_end_, chatter_stretch_});
   memory = Eigen::Map<const Vec>(out.data(), static_cast<Eigen::Index>(out.size()));
 }
 

@@ -6,6 +6,7 @@
 
 #include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
+#include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/moreau/stepper.h"
 
 namespace saltus {
@@ -17,19 +18,23 @@ constexpr double tolerated = 0.5;
 // What a part keeps of what it has when it pays: one that is almost at rest and paid all would lose
 // its approach to what it must come to rest on, and fall and be lifted for ever.
 constexpr double kept_share = 0.5, kept_of_bound = 0.01;
+// What begins deeper inside is told (simulate/start_check.h) [m, rad].
+constexpr double told_overlap = 1e-6;
 // Flights of fewer steps do not part two episodes of contact.
 constexpr int chatter = 10;
 
-// A step of an episode.
+// A step of an episode, or a piece of one: of pieces it is their sum that counts.
 struct Entry {
-  double gain, paid, T, U, t;
+  double gain, before;  // before: of the pieces before it
+  double paid, T, U, t;
   Place deepest;
 };
 
 void enter(const Entry& e, EnergyTally& t) {
-  t.gained += std::max(e.gain, 0.0);
-  if (e.gain > t.most) {
-    t.most = e.gain;
+  const double step = e.before + e.gain;
+  t.gained += std::max(step, 0.0) - std::max(e.before, 0.0);
+  if (step > t.most) {
+    t.most = step;
     t.most_t = e.t;
     t.at = e.deepest;
   }
@@ -46,16 +51,37 @@ EnergyTally begin(double T, double U) {
   return t;
 }
 
-}  // namespace
+bool in_short_flight(const EnergyBooks& b) {
+  return b.flight_steps > 0 && b.flight_steps < chatter;
+}
 
-void close_episode(EnergyBooks& b) {
-  const double gained = b.episode.gained - b.rounding;
+bool exceeds(const EnergyTally& t, double share, const EnergyBooks& b) {
+  return t.gained > share * (energy_bound * t.scale() + b.rounding);
+}
+
+void judge(const EnergyTally& episode, EnergyBooks& b) {
+  const double gained = episode.gained - b.rounding;
   if (!(gained > 0)) return;
-  const double share = gained / b.episode.scale();  // infinite where nothing moved
+  const double share = gained / episode.scale();  // infinite where nothing moved
   if (share > energy_bound) ++b.broken;
   if (!(share > b.worst)) return;
   b.worst = share;
-  b.worst_episode = b.episode;
+  b.worst_episode = episode;
+}
+
+// The verdict on an episode of contact that a flight has ended, which counted the flight's too.
+void part(EnergyBooks& b) {
+  EnergyTally contact = b.episode;
+  contact.gained -= b.flight.gained;
+  judge(contact, b);
+}
+
+}  // namespace
+
+void close_episode(EnergyBooks& b) {
+  if (!in_short_flight(b)) return judge(b.episode, b);
+  part(b);  // the run ends in a flight
+  judge(b.flight, b);
 }
 
 EnergyParts::EnergyParts(const Model& m) : of_tree(m.tree_begin.size() - 1) {
@@ -91,6 +117,19 @@ EnergyParts::EnergyParts(const Model& m) : of_tree(m.tree_begin.size() - 1) {
     if (b < 0 && a >= 0) free[of_body(m, a)] = 0;
   };
   for (const Cut& c : m.cuts) to_world(c.parent, c.child);
+  given.assign(count, 0);
+  immersed.assign(count, 0);
+  if (!m.any_prescribed) return;
+  for (int part = 0; part < count; ++part) given[part] = free[part] && roots[part] == 1;
+  for (int k = 0; k < m.nv; ++k)
+    if (!m.prescribed[k] && m.v_body[k] != m.v_body[m.tree_v[m.tree[m.v_body[k]]]])
+      given[of_body(m, m.v_body[k])] = 0;
+  for (int i = 0; i < m.body_count(); ++i) {
+    const Body& b = m.bodies[i];
+    if (!(b.inertia - spatial_inertia(b.rigid)).isZero(1e-12 * b.inertia.norm()))
+      immersed[of_body(m, i)] = 1;
+  }
+  for (int k = 0; k < m.nv; ++k) any_given |= m.prescribed[k] && given[of_body(m, m.v_body[k])];
 }
 
 BooksWork::BooksWork(const Model& m) : parts(m) {
@@ -100,6 +139,8 @@ BooksWork::BooksWork(const Model& m) : parts(m) {
   touched.assign(n, 0);
   motion.resize(n);
   wanted.resize(n);
+  net.resize(n);
+  locked.resize(n);
   for (Vec* each : {&x, &y, &mean, &bias, &bias_at_rest, &zero}) each->setZero(m.nv);
   q.setZero(m.nq);
   weight = m.total_mass() * m.gravity.norm();
@@ -233,26 +274,112 @@ void Stepper::restore_momentum() {
   motion_of_parts(s.v, b.motion);
   for (int p = 0; p < b.parts.count; ++p) {
     const PartMotion& at = b.motion[p];
-    if (b.held[p] || !(at.mass > 0)) continue;
+    if (b.held[p] || keeps_momentum(p) || !(at.mass > 0)) continue;
     add_rigid(p, at, (b.wanted[p].P - at.P) / at.mass, spin(at, b.wanted[p].L - at.L, m.planar),
               s.v);
   }
 }
 
-// v = x + y: y is the rigid motion of parts that nothing holds, and what is prescribed.
+namespace {
+
+// About the inertial origin, of one body with the pose X.
+Mat6 locked_inertia(const Body& b, const SE3& X) {
+  const Mat6 to_body = adjoint(X.inverse());
+  return to_body.transpose() * b.inertia * to_body;
+}
+
+}  // namespace
+
+// Of the parts whose shape is given, at the last place() with its velocities.
+void Stepper::net_momenta(std::vector<NetMomentum>& parts) const {
+  const EnergyParts& all = w.books.parts;
+  std::fill(parts.begin(), parts.end(), NetMomentum{});
+  for (int i = 0; i < m.body_count(); ++i) {
+    const int part = all.of_body(m, i);
+    if (!all.given[part]) continue;
+    const Body& b = m.bodies[i];
+    const SE3& X = out.work.X[i];
+    NetMomentum& p = parts[part];
+    p.mass += b.rigid.mass;
+    p.first += b.rigid.mass * (X * b.rigid.com);
+    p.H += wrench_to_parent(X, b.inertia * out.work.V[i]);
+  }
+}
+
+// Nothing but weight acts on it, and its shape is given; after find_held().
+bool Stepper::keeps_momentum(int part) const {
+  const BooksWork& b = w.books;
+  return b.parts.given[part] && !b.held[part] && !b.touched[part];
+}
+
+// With a given shape the root's rows are those of the net momentum (P4 eq. 16): at q_E it is what
+// it was, but for the impulse of the weight. M(q_M) (v_E - v_S) says so to second order only. The
+// centre of mass, which without added mass moves as that momentum says, is put where it must be.
+// Where anything but weight acts on a part it stays as the step found it.
+void Stepper::keep_momentum(const StepReport& report) {
+  BooksWork& b = w.books;
+  if (!b.parts.any_given) return;
+  find_held(report);
+  net_momenta(b.net);
+  std::fill(b.locked.begin(), b.locked.end(), Mat6::Zero());
+  for (int i = 0; i < m.body_count(); ++i)
+    if (const int part = b.parts.of_body(m, i); b.parts.given[part])
+      b.locked[part] += locked_inertia(m.bodies[i], out.work.X[i]);
+  const double dt = t.E - t.S;
+  b.x.setZero();  // a displacement
+  for (int p = 0; p < b.parts.count; ++p) {
+    if (!keeps_momentum(p) || !(b.net[p].mass > 0)) continue;
+    const NetMomentum &was = out.end.net[p], &is = b.net[p];
+    const Vec3 weight = dt * was.mass * m.gravity, P = was.H.head<3>();
+    PartMotion at;
+    at.com = is.first / is.mass;
+    const SE3 here = SE3::translation(at.com);
+    const Mat6 from = adjoint(here);
+    Vec6 lack = from.transpose() * (-is.H);  // about the centre of mass
+    lack.head<3>() += P + weight;
+    const Vec3 c_S = was.first / was.mass;
+    if (b.parts.immersed[p]) {
+      const Vec3 L = was.H.tail<3>() + (0.5 * (c_S + at.com)).cross(weight);
+      lack.tail<3>() += L - at.com.cross(Vec3(P + weight));
+    } else {
+      lack.tail<3>() += was.H.tail<3>() - c_S.cross(P);
+      const Vec3 c_E = c_S + dt * (P + 0.5 * weight) / was.mass;
+      add_rigid(p, at, c_E - at.com, Vec3::Zero(), b.x);
+    }
+    const Mat6 M = from.transpose() * b.locked[p] * from;
+    Vec6 twist = Vec6::Zero();  // of the point at the centre of mass, inertial axes
+    if (m.planar) {
+      Mat3 plane;
+      plane << M(0, 0), M(0, 1), M(0, 5), M(1, 0), M(1, 1), M(1, 5), M(5, 0), M(5, 1), M(5, 5);
+      const Vec3 x = plane.ldlt().solve(Vec3(lack[0], lack[1], lack[5]));
+      twist << x[0], x[1], 0, 0, 0, x[2];
+    } else {
+      twist = M.ldlt().solve(lack);
+    }
+    if (!twist.allFinite()) continue;  // nothing turns it: its root's row is empty
+    add_rigid(p, at, twist.head<3>(), twist.tail<3>(), s.v);
+  }
+  advance(m, s.q, b.x, 1);
+  mech.place(s.q, s.v);
+}
+
+// v = x + y: y is the rigid motion of parts that nothing holds, and what is prescribed; of such a
+// part whose shape is given that is all.
 void Stepper::split_velocity() {
   BooksWork& b = w.books;
   b.x = s.v;
   b.y.setZero();
-  for (int k = 0; k < m.nv; ++k)
-    if (m.prescribed[k]) {
+  for (int k = 0; k < m.nv; ++k) {
+    const int part = b.parts.of_body(m, m.v_body[k]);
+    if (m.prescribed[k] || keeps_momentum(part)) {
       b.y[k] = b.x[k];
       b.x[k] = 0;
     }
+  }
   motion_of_parts(s.v, b.motion);
   for (int p = 0; p < b.parts.count; ++p) {
     const PartMotion& at = b.motion[p];
-    if (b.held[p] || !(at.mass > 0)) continue;
+    if (b.held[p] || keeps_momentum(p) || !(at.mass > 0)) continue;
     const Vec3 linear = at.P / at.mass, angular = spin(at, at.L, m.planar);
     add_rigid(p, at, linear, angular, b.y);
     add_rigid(p, at, -linear, -angular, b.x);
@@ -363,44 +490,78 @@ bool Stepper::touches(const StepReport& report) const {
   return false;
 }
 
+// Contacts begin and end episodes. The step in which one begins is its own as a whole, with what
+// its pieces gained so far. T_S, U_S: before the step or piece; at its end its are those of `e`.
+void Stepper::find_episode(const EnergyTerms& e, const StepReport& report) {
+  EnergyBooks& b = s.books;
+  const double T_S = out.end.kinetic, U_S = out.end.value - out.end.kinetic;
+  if (b.flight_steps < 0) {
+    b.episode = b.flight = begin(T_S, U_S);
+    b.flight_steps = chatter;  // until something touches, a flight
+  }
+  if (touches(report)) {
+    if (b.flight_steps >= chatter) {
+      const double taken = std::max(earlier_gain, 0.0);
+      b.episode.gained -= taken;
+      judge(b.episode, b);
+      b.episode = begin(T_S, U_S);
+      b.episode.gained = taken;
+    }
+    b.flight_steps = 0;
+    b.flight = begin(e.kinetic, e.potential);
+  } else if (b.flight_steps < chatter) {
+    b.flight_steps += o.dt / w.whole_step;
+    if (b.flight_steps >= chatter) {
+      part(b);
+      b.episode = b.flight;
+    }
+  }
+}
+
+// Whether anything was inside others or beyond its limits at the start of the step, by more than is
+// allowed after a correction.
+bool Stepper::began_inside() {
+  mech.place(w.q_S, w.v_S);
+  bool inside =
+      project(m, Projection::none, w.q_S, w.v_S, s.turns, out.work, mech, w.finder, w.projection)
+          .raw_penetration > told_overlap;
+  for (int c = 0; c < coordinate_count() && !inside; ++c) {
+    const JointDof& dof = m.coordinates[c].dof;
+    const double x = coordinate_value(m, out.work, w.q_S, s.turns, CoordinateIndex(c));
+    inside = std::max(dof.lower - x, x - dof.upper) > told_overlap;
+  }
+  mech.place(s.q, s.v);
+  return inside;
+}
+
 // Enters the step in the books of its episode, and lets velocities pay where it gained too much.
 void Stepper::settle_books(StepReport& report) {
   EnergyTerms& e = report.energy;
   EnergyBooks& books = s.books;
-  const double T_S = out.end.kinetic, U_S = out.end.value - out.end.kinetic;
-  if (books.flight_steps < 0) {
-    books.episode = books.flight = begin(T_S, U_S);
-    books.flight_steps = chatter;  // until something touches, a flight
-  }
-  if (touches(report)) {
-    if (books.flight_steps >= chatter) {
-      close_episode(books);
-      books.episode = begin(T_S, U_S);
-    }
-    books.flight_steps = 0;
-    books.flight = begin(e.kinetic, e.potential);
-  } else if (books.flight_steps < chatter) {
-    books.flight_steps += o.dt / w.whole_step;
-    if (books.flight_steps >= chatter) {
-      close_episode(books);
-      books.episode = books.flight;
-    }
-  }
+  find_episode(e, report);
   books.most_energy = std::max(books.most_energy, e.kinetic + std::abs(e.potential));
   books.rounding = energy_rounding * books.most_energy + position_rounding * w.books.weight;
   // What begins beyond its limits, or inside others, is told, and no gain of the motion.
-  const double start = w.begin.step == 0 && s.step == 0 ? e.correction : 0;
+  const bool first = w.begin.step == 0 && s.step == 0;
+  const double start = first && e.correction > 0 && began_inside() ? e.correction : 0;
   const double gained = report.energy_error() - start;
-  Entry entry{
-      gained,    0,
-      e.kinetic, e.potential,
-      s.t,       report.projection.deepest == Place{} ? report.worst : report.projection.deepest};
-  EnergyTally now = books.episode;
-  enter(entry, now);
+  Entry entry{gained,
+              earlier_gain,
+              0,
+              e.kinetic,
+              e.potential,
+              s.t,
+              report.projection.deepest == Place{} ? report.worst : report.projection.deepest};
+  const auto over = [&](EnergyTally tally) {
+    enter(entry, tally);
+    return exceeds(tally, tolerated, books);
+  };
   // Compliant contacts are forces, explicit ones: their error is a matter of dt.
   const bool pays =
-      !m.has_compliant && now.gained > tolerated * (energy_bound * now.scale() + books.rounding);
-  const double due = pays ? std::max(gained, -books.episode.paid) : 0.0;
+      !m.has_compliant && (over(books.episode) || (in_short_flight(books) && over(books.flight)));
+  // What pieces before this one lost, it may gain.
+  const double counted = gained > 0 ? std::max(0.0, gained + std::min(0.0, earlier_gain)) : gained;
+  const double due = pays ? std::max(counted, -books.episode.paid) : 0.0;
   double paid = 0;
   if (due != 0) {
     pay(due, e.kinetic, report);
@@ -418,7 +579,8 @@ void Stepper::settle_books(StepReport& report) {
   entry.paid = paid;
   entry.T = e.kinetic;
   enter(entry, books.episode);
-  if (books.flight_steps > 0 && books.flight_steps < chatter) enter(entry, books.flight);
+  if (in_short_flight(books)) enter(entry, books.flight);
+  earlier_gain += entry.gain;
 }
 
 }  // namespace saltus

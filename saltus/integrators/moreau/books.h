@@ -31,6 +31,10 @@ struct EnergyParts {
   int count = 0;
   std::vector<int> of_tree;
   std::vector<char> free;  // its roots may move as one rigid body does
+  // Free, of one root, and the whole shape is given: its momentum is all that a step has to find.
+  std::vector<char> given;
+  std::vector<char> immersed;  // some of it has added mass
+  bool any_given = false;
 };
 
 // Of a part as a whole; L and I about its centre of mass.
@@ -40,6 +44,14 @@ struct PartMotion {
   Mat3 I = Mat3::Zero();
 };
 
+// Of a part whose shape is given, about the inertial origin: added mass belongs to H, and to no
+// weight.
+struct NetMomentum {
+  double mass = 0;
+  Vec3 first = Vec3::Zero();  // mass times centre of mass
+  Vec6 H = Vec6::Zero();      // momentum
+};
+
 // Scratch of settle_books.
 struct BooksWork {
   explicit BooksWork(const Model& model);
@@ -47,12 +59,14 @@ struct BooksWork {
   std::vector<double> defect, kinetic, scaled, kept;  // of each part
   std::vector<char> held, touched;  // whether the world holds it; whether anything acts on it
   std::vector<PartMotion> motion, wanted;
-  Vec x, y;           // velocities that are scaled, and the others
-  Vec mean, bias;     // (v_S + v_E)/2, and tau_bias there
-  Vec bias_at_rest;   // tau_bias at `zero`
-  Vec zero;           // constant
-  Vec q;              // before the correction
-  double weight = 0;  // of all [N]
+  std::vector<NetMomentum> net;
+  std::vector<Mat6> locked;  // inertia of a part as one rigid body, about the inertial origin
+  Vec x, y;                  // velocities that are scaled, and the others
+  Vec mean, bias;            // (v_S + v_E)/2, and tau_bias there
+  Vec bias_at_rest;          // tau_bias at `zero`
+  Vec zero;                  // constant
+  Vec q;                     // before the correction
+  double weight = 0;         // of all [N]
 };
 
 }  // namespace saltus

@@ -180,6 +180,7 @@ void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   place_prescribed(s.q, t.E);
   for (const Prescribed& p : act.prescribed) w.projection.target[p.coordinate] = value(p.r, t.E);
   mech.place(s.q, s.v);
+  keep_momentum(report);
   update_turns(m, out.work, s.q, w.values_start, s.turns);
   if (report.struck && !m.cuts.empty() && o.projection == Projection::mass) {
     const double lost = settle_joints();
@@ -211,6 +212,7 @@ void Stepper::finish(StepReport& report) {  // q_E = q_M (+) dt/2 v_E, corrected
   settle_books(report);
   s.increment = s.v - w.v_S;
   if (o.poses) mech.publish(s.v);
+  if (w.books.parts.any_given) net_momenta(out.end.net);
   out.end.value = e.total();
   out.end.kinetic = e.kinetic;
   out.end.lengths = w.elements.length_end;

@@ -37,6 +37,7 @@ FluidTerms::FluidTerms(const Model& model) {
 StepScratch::StepScratch(const Model& model)
     : forest(model),
       finder(model),
+      touches(model),
       rods(model),
       fluids(model),
       elements(model),
@@ -107,7 +108,8 @@ StepReport take_step(Stepper& k, const Lap& lap) {
   StepReport report;
   report.storage = k.mech.storage();
   out.assembly.joints_at_end = o.projection != Projection::root_fixed;
-  k.start();        // q_M; kinematics and M there
+  k.start();  // q_M; kinematics and M there
+  if (m.touches > 0 && !m.has_compliant) k.choose_touches();
   k.joint_terms();  // springs, dampers, motors
   lap(StepStage::smooth);
   if (m.has_compliant) k.compliant_forces();  // at q_M and v_S, part of h
@@ -120,6 +122,11 @@ StepReport take_step(Stepper& k, const Lap& lap) {
   lap(StepStage::contacts);
   do {  // once, unless a motor that was taken to stay below its torque limit does not
     k.load_gains();
+    if (w.rods.no_stress >= 0) {
+      report.culprit = w.rods.no_stress;
+      report.diverged = report.no_stress = true;
+      return report;
+    }
     lap(StepStage::smooth);
     if (!k.factor_mass(report.culprit)) {
       report.singular = true;
@@ -206,6 +213,7 @@ void join(const StepReport& piece, StepReport& all) {
   all.paid += last.paid;
   all.owed += last.owed;
   all.mean_missed = std::max(piece.mean_missed, last.mean_missed);
+  all.repeated += last.repeated;
   all.impact.solve.iterations += last.solve().iterations;
   all.projection.iterations += last.projection.iterations;
   if (last.solve().residual > piece.solve().residual) {
@@ -229,18 +237,49 @@ StepReport take_settled_step(Stepper& k, const Lap& lap) {
   StepScratch& w = k.w;
   if (k.m.cuts.empty() || k.o.projection != Projection::mass) return take_step(k, lap);
   w.start = k.s;
+  const double earlier_gain = k.earlier_gain;
   StepReport report = take_step(k, lap);
   const double moved = k.s.books.episode.scale() + report.energy.turned_over();
   if (!report.struck || report.singular || report.diverged ||
       !(report.cut_work > unresolved_debt * energy_bound * moved + k.s.books.rounding))
     return report;
   k.s = w.start;
+  k.earlier_gain = earlier_gain;
   k.mech.place(k.s.q, k.s.v);
   const double lost = k.settle_joints();
   report = take_step(k, lap);
   report.energy.joints += lost;
   report.cut_work += lost;
   return report;
+}
+
+constexpr int most_repeats = 8;
+
+// Where a rod is too deep between its stations at the end it is given a place there, and the step
+// is taken again.
+template <class Lap>
+StepReport take_touching_step(Stepper& k, const Lap& lap) {
+  if (k.m.touches == 0 || k.m.has_compliant) return take_settled_step(k, lap);
+  StepScratch& w = k.w;
+  w.untouched = k.s;
+  w.touches_given = false;
+  const double earlier_gain = k.earlier_gain;
+  for (int repeated = 0;; ++repeated) {
+    StepReport report = take_settled_step(k, lap);
+    report.repeated = repeated;
+    if (report.singular || report.diverged) return report;
+    double deepest = 0;
+    w.next_touches = k.s.touches;
+    const bool more = k.touches_missing(w.next_touches, deepest);
+    if (!more || repeated == most_repeats) {
+      report.projection.penetration = std::max(report.projection.penetration, deepest);
+      return report;
+    }
+    k.s = w.untouched;
+    k.earlier_gain = earlier_gain;
+    k.s.touches = w.next_touches;
+    w.touches_given = true;
+  }
 }
 
 // Of equal length. False where one of them diverges or is singular: `all` says so.
@@ -256,6 +295,7 @@ bool take_pieces(const Model& m, const Actuation& act, State& s, StepWorkspace& 
   w.result.earlier_count = 0;
   all = {};
   bool resolved = true;
+  double gain = 0;
   for (int i = 0; i < pieces; ++i) {
     const double begin = s.t, end = i + 1 < pieces ? t_S + length * (i + 1) / pieces : t_E;
     o.poses = whole.poses && i + 1 == pieces;
@@ -266,10 +306,13 @@ bool take_pieces(const Model& m, const Actuation& act, State& s, StepWorkspace& 
               w.scratch,
               o,
               {begin, 0.5 * (begin + end), end},
-              mechanics_of(m, w, o)};
-    const StepReport r = take_settled_step(k, lap);
+              mechanics_of(m, w, o),
+              gain};
+    const StepReport r = take_touching_step(k, lap);
+    gain = k.earlier_gain;
     if (r.diverged || r.singular) {
       all.diverged = r.diverged;
+      all.no_stress = r.no_stress;
       all.singular = r.singular;
       all.culprit = r.culprit;
       return false;
@@ -300,7 +343,7 @@ StepReport take_whole_step(const Model& m, const Actuation& act, State& s, StepW
   w.result.earlier_count = 0;
   Stepper k{
       m, act, s, w.result, w.scratch, o, {s.t, 0.5 * (s.t + t_E), t_E}, mechanics_of(m, w, o)};
-  StepReport report = take_settled_step(k, lap);
+  StepReport report = take_touching_step(k, lap);
   // Explicit motors are there to show what an explicit gain does to a step.
   if (report.singular || o.motors == MotorScheme::start || !is_unresolved(report, s)) return report;
   for (int pieces = 2; pieces <= most_pieces; pieces *= 2)

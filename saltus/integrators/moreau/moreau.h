@@ -48,8 +48,10 @@ struct StepReport {
   double paid = 0;         // by velocities for what the step would have gained (books.h) [J]
   double owed = 0;         // what they could not pay [J]
   int pieces = 1;          // that the step was taken in
+  int repeated = 0;        // with places added at which rods were too deep (contact/rod_touches.h)
   bool singular = false;   // the mass matrix has no inverse
   bool diverged = false;   // see divergence_speed
+  bool no_stress = false;  // because a rod's rheology gave no finite number
   bool struck = false;     // StepResult::record holds an impact of this step
   int culprit = -1;        // the velocity that diverged
   Place worst;             // where the largest residual is

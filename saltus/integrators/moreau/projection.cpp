@@ -43,7 +43,10 @@ ProjectionWorkspace::ProjectionWorkspace(const Model& model)
       zero(Vec::Zero(model.nv)),
       displacement(Vec::Zero(model.nv)),
       before(Vec::Zero(model.nq)),
-      target(Vec::Zero(static_cast<Eigen::Index>(model.coordinates.size()))) {}
+      target(Vec::Zero(static_cast<Eigen::Index>(model.coordinates.size()))) {
+  for (std::size_t k = 0; k < model.slots.size(); ++k)
+    if (level_of(model, model.slots[k]) != Level::none) slots.push_back(static_cast<int>(k));
+}
 
 namespace {
 
@@ -95,7 +98,7 @@ struct Corrector {
       finder.find(model, w, contact_margin(model), p.assembly.contacts);
     else
       p.assembly.contacts.clear();
-    for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) {
+    for (const int k : p.slots) {
       const BlockSlot& s = model.slots[k];
       const Level level = level_of(model, s);
       if (level == Level::joint) {
@@ -165,13 +168,13 @@ struct Corrector {
   void assemble_gaps(VecIn q) {
     p.assembly.clear();
     Vec6 gap;
-    for (int k = 0; k < static_cast<int>(model.slots.size()); ++k) {
+    for (const int k : p.slots) {
       const BlockSlot& s = model.slots[k];
       const Level level = level_of(model, s);
       if (level == Level::joint) {
         slot_gaps(model, w, q, turns, p.target, s, gap.head(s.rows));
         add_slot(k, Bilateral{s.rows}, gap.head(s.rows));
-      } else if (joints_only || level == Level::none) {
+      } else if (joints_only) {
         continue;
       } else {
         gap[0] = slot_gap(model, w, q, turns, s);
@@ -219,6 +222,7 @@ struct Corrector {
     automatic.tolerance = 0.1 * contact_target;
     automatic.max_iterations = 500;
     automatic.newton_iterations = 100;
+    automatic.rounds = 0;  // rows that depend on others may ask for what no displacement does
     const Solver solver = automatic;
     automatic.max_iterations = 30;
     const Solver swept = automatic;  // large heaps

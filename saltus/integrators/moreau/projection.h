@@ -53,6 +53,7 @@ struct ProjectionWorkspace {
   std::vector<IslandProblem> problems;
   Vec zero, displacement, before;
   std::vector<HeldContact> held;  // sorted by key; from the step
+  std::vector<int> slots;         // whose gaps are corrected, all but Level::none
   Vec target;                     // prescribed cut coordinates: r(t_E), per coordinate
   // Of a round by the step's rows: what each of its blocks has to close, and by which impulses.
   struct HeldGap {

@@ -9,14 +9,27 @@
 // that K does not couple.
 #include <algorithm>
 
+#include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/moreau/stepper.h"
 #include "saltus/rods/segment.h"
 
 namespace saltus {
 
 RodTerms::RodTerms(const Model& model) {
-  for (Vec* x : {&a_S, &a_E, &x_theta, &change}) x->setZero(model.nv);
+  for (Vec* x : {&a_S, &a_E, &x_theta, &change, &rheology}) x->setZero(model.nv);
   for (const RodElement& r : model.rods) block.emplace_back(Mat::Zero(r.size, r.size));
+}
+
+// Where rods touch between their stations at the mid-point.
+void Stepper::choose_touches() {
+  if (w.touches_given || !w.touches.choose(m, out.work, w.q_W, contact_margin(m), s)) return;
+  put_touches(m, s.touches, out.work);
+  mech.place(w.q_W, s.v);
+}
+
+// Places at which they are too deep at the end.
+bool Stepper::touches_missing(Vec& touches, double& deepest) {
+  return w.touches.add_missing(m, out.work, s, touches, deepest);
 }
 
 // What v_E does to the impulses; the position correction uses it too, so that it does not strain a
@@ -35,6 +48,15 @@ void Stepper::rod_terms() {
   RodTerms& k = w.rods;
   strain_offsets(m, act, t.S, k.a_S);
   strain_offsets(m, act, t.E, k.a_E);
+  k.no_stress = -1;
+  for (const RodElement& r : m.rods) {
+    if (r.segment->rheology.empty()) continue;
+    auto own = k.rheology.segment(r.v0, r.size);
+    own.setZero();
+    if (!add_rheology(*r.segment, w.q_M.segment(r.q0, r.size), s.v.segment(r.v0, r.size), own))
+      k.no_stress = r.v0;
+    w.start_impulse.segment(r.v0, r.size) += o.dt * own;
+  }
   for (const RodElement& r : m.rods) {
     const Mat &K = r.segment->K, &D = r.segment->D;
     for (int c = 0; c < r.size; ++c) {
@@ -74,6 +96,10 @@ int Stepper::first_squeezed() const {
 void Stepper::rod_work(EnergyTerms& e) {
   RodTerms& k = w.rods;
   for (const RodElement& r : m.rods) {
+    if (!r.segment->rheology.empty())
+      e.external += 0.5 * o.dt *
+                    k.rheology.segment(r.v0, r.size)
+                        .dot(w.v_S.segment(r.v0, r.size) + w.v_E.segment(r.v0, r.size));
     const Mat &K = r.segment->K, &D = r.segment->D;
     for (int c = 0; c < r.size; ++c) {
       const int v = r.v0 + c;

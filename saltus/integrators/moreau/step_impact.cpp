@@ -1,5 +1,6 @@
 // Impacts of time stepping: which steps have one, and its record.
 #include <algorithm>
+#include <cmath>
 
 #include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/kinematics.h"
@@ -43,13 +44,31 @@ void Stepper::find_impacts(StepReport& report) {
   }
 }
 
+// A law that knows the step by its free velocity keeps T+ <= bound T- of what that has. What it
+// promises is of the velocity before the step: where its forces gave energy, the velocities of the
+// island are attenuated by that, too.
+void Stepper::keep_claim(int i) {
+  ImpactReport& r = w.results[i];
+  if (!w.struck[i] || !r.impact || !(r.bound < 1)) return;
+  w.slowed_trees.assign(m.tree_begin.size(), 0);
+  for (const int tree : out.islands[i].trees) w.slowed_trees[tree] = 1;
+  mech.publish(w.v_S);
+  const double limit = r.bound * kinetic_energy(m, w.v_S, out.work, w.slowed_trees);
+  mech.publish(w.v_E);
+  const double T = kinetic_energy(m, w.v_E, out.work, w.slowed_trees);
+  if (T > limit) r.attenuation = std::min(r.attenuation, std::sqrt(limit / T));
+}
+
 // v_E <- e~ v_E (P1 eq. 5.2), after the works that led to v_E; the loss is the contacts'.
 void Stepper::attenuate_velocity(EnergyTerms& e) {
   const auto attenuated = [&](int i) { return w.results[i].attenuation != 1; };
   out.record.clear();
   out.record.v_after = w.v_E;  // before it
   bool any = false;
-  for (int i = 0; i < out.islands.count(); ++i) any = any || attenuated(i);
+  for (int i = 0; i < out.islands.count(); ++i) {
+    keep_claim(i);
+    any = any || attenuated(i);
+  }
   if (!any) return;
   w.slowed_trees.assign(m.tree_begin.size(), 0);
   for (int i = 0; i < out.islands.count(); ++i) {

@@ -3,6 +3,7 @@
 #pragma once
 #include "saltus/contact/islands.h"
 #include "saltus/integrators/impact_record.h"
+#include "saltus/integrators/moreau/books.h"
 
 namespace saltus {
 
@@ -31,6 +32,7 @@ struct StepResult {
   struct End {
     double value = 0, kinetic = 0;  // mechanical and kinetic energy [J]
     Vec lengths;                    // of springs [m]
+    std::vector<NetMomentum> net;   // of parts whose shape is given
     double t = 0;
     Vec q, v;
     std::vector<std::int32_t> turns;

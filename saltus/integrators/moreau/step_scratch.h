@@ -7,6 +7,7 @@
 
 #include "saltus/contact/compliant.h"
 #include "saltus/contact/mechanics.h"
+#include "saltus/contact/rod_touches.h"
 #include "saltus/control/actuation.h"
 #include "saltus/forces/joint_forces.h"
 #include "saltus/impacts/impact.h"
@@ -23,6 +24,8 @@ struct RodTerms {
   Vec a_S, a_E;            // offsets of muscles at the start and the end; zero without
   Vec x_theta, change;     // q_theta - a_theta; change of q - a in the step
   std::vector<Mat> block;  // what v_E does to the impulse, by segments
+  Vec rheology;            // its forces  <- rod_terms
+  int no_stress = -1;      // a velocity of the rod whose rheology gave no number  <- rod_terms
 };
 
 // Fluids on bodies (fluid_stage.cpp).
@@ -41,6 +44,13 @@ struct StepScratch {
   ForestStorage forest;                // one of the two runs  <- Mechanics
   std::unique_ptr<PathStorage> paths;  // null where the model is none for it
   ContactFinder finder;
+  RodTouches touches;
+
+  // Of a step that may have to be taken again with places at which rods touch: how it begins, and
+  // whether its places are given.  <- take_touching_step
+  State untouched;
+  Vec next_touches;
+  bool touches_given = false;
 
   double whole_step = 0;  // of which a piece is taken [s]  <- step
   State begin;            // of a step that may have to be taken in pieces  <- step

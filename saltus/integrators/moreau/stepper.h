@@ -24,6 +24,7 @@ struct Stepper {
   const MoreauMidpoint& o;
   Instants t;
   Mechanics mech;
+  double earlier_gain = 0;  // of the pieces of the step before this one [J]
 
   [[nodiscard]] int coordinate_count() const { return static_cast<int>(m.coordinates.size()); }
 
@@ -46,6 +47,8 @@ struct Stepper {
   [[nodiscard]] bool mean_found(StepReport& report);
 
   // rod_terms.cpp
+  void choose_touches();
+  [[nodiscard]] bool touches_missing(Vec& touches, double& deepest);
   void rod_blocks();
   void rod_terms();
   void rod_work(EnergyTerms& e);
@@ -85,6 +88,7 @@ struct Stepper {
   [[nodiscard]] bool closes(int block) const;
   [[nodiscard]] bool gaining_impact() const;
   void find_impacts(StepReport& report);
+  void keep_claim(int island);
   void attenuate_velocity(EnergyTerms& e);
   void record_impact(EnergyTerms& e);
 
@@ -95,11 +99,16 @@ struct Stepper {
   void add_rigid(int part, const PartMotion& at, const Vec3& linear, const Vec3& angular,
                  VecRef v) const;
   void restore_momentum();
+  void net_momenta(std::vector<NetMomentum>& parts) const;
+  [[nodiscard]] bool keeps_momentum(int part) const;
+  void keep_momentum(const StepReport& report);
   void split_velocity();
   void share_defect(double e);
   [[nodiscard]] double keeps(double T) const;
   void pay(double e, double T, const StepReport& report);
   [[nodiscard]] bool touches(const StepReport& report) const;
+  void find_episode(const EnergyTerms& e, const StepReport& report);
+  [[nodiscard]] bool began_inside();
   void settle_books(StepReport& report);
 
   // end_of_step.cpp
