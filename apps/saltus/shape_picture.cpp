@@ -91,6 +91,7 @@ std::string shape_picture(const ShapeReport& report, const std::string& title, i
         f.F = mass_centre(s.model, s.space, s.plane->at(heights.x[i], heights.y[j])).seen * f.F;
       }
   std::vector<Map> maps;
+  maps.reserve(s.space.n() + 1);
   for (int k = 0; k < s.space.n(); ++k)
     maps.push_back(
         {fmt::format("F, {}", s.space.components[k]), [k](const FormPair& f) { return f.F[k]; }});

@@ -171,12 +171,15 @@ void place(const RodSegment& segment, const RodPoint& point, VecIn q, const Vec*
   step_rates<double>(map, entries, *v, place.twist, place.bias);
 }
 
+template <typename T>
+using Twists = std::vector<Twist<T>>;
+
 #define SALTUS_INSTANTIATE(T)                                                                  \
   template struct RodShapeOf<T>;                                                               \
   template void reconstruct<T>(const RodSegment&, typename RodShapeOf<T>::In, RodShapeOf<T>&); \
   template void columns<T>(const RodSegment&, RodShapeOf<T>&);                                 \
   template void rates<T>(const RodSegment&, typename RodShapeOf<T>::In, RodShapeOf<T>&);       \
-  template void pull_back<T>(const RodSegment&, RodShapeOf<T>&, const std::vector<Twist<T>>&,  \
+  template void pull_back<T>(const RodSegment&, RodShapeOf<T>&, const Twists<T>&,              \
                              Eigen::Ref<typename RodShapeOf<T>::Vector>, Twist<T>&);
 SALTUS_INSTANTIATE(double)
 SALTUS_INSTANTIATE(std::complex<double>)

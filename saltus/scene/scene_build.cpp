@@ -359,6 +359,7 @@ struct SystemBuilder {
         if (matches(pattern, names[i])) found.insert(i);
     }
     std::vector<std::string> all;
+    all.reserve(found.size());
     for (const std::size_t i : found) all.push_back(names[i]);
     return all;
   }

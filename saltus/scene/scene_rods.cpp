@@ -186,7 +186,8 @@ void read_rod(Fields& f, RodScene& rod) {
   for (std::size_t i = 0; i < 6 && !theta.empty(); ++i)
     r.theta[i] = theta[theta.size() == 1 ? 0 : i];
   if (!curvature.isZero(0)) {
-    const Vec6 rest = (Vec6() << 1, 0, 0, curvature).finished();
+    Vec6 rest;
+    rest << 1, 0, 0, curvature;
     s.rest = [rest](double) { return rest; };
   }
   r.segments = in_segments(s, segments);

@@ -117,7 +117,7 @@ std::vector<Signal> gait_signals(const GaitScene& g, std::size_t joints) {
       expect(g.cosine.size(), "cosine");
       expect(g.sine.size(), "sine");
       return ellipse_gait(g.centre, g.cosine, g.sine, g.omega);
-    case GaitKind::polygon: expect(g.points.front().size(), "points"); break;
+    case GaitKind::polygon:
     case GaitKind::spline: expect(g.points.front().size(), "points"); break;
     case GaitKind::table: expect(g.points.front().size(), "file"); break;
     case GaitKind::signals: expect(g.signals.size(), "signals"); return g.signals;
