@@ -42,7 +42,7 @@ HOMES = [
     (re.compile(r"\b(?:holds_alternative|get_if|get)<(?:const )?(?:Fixed|Revolute|Prismatic|Planar|Spherical|Floating|"
                 r"Carrier|PlanarCarrier|Bend|RodPiece)>"), "the kind of a joint",
      ("saltus/model/", "saltus/scene/", "saltus/robots/",  # what builds, reads and writes joints
-      "saltus/dynamics/joint_kinematics.cpp", "saltus/dynamics/tree.cpp",  # what resolves the kinds
+      "saltus/dynamics/joint_kinematics.cpp", "saltus/dynamics/plan.cpp",  # what resolves the kinds
       "saltus/dynamics/kinematics.cpp",  # set_posture: the shape of a rod
       "saltus/analysis/shape_space.cpp", "saltus/analysis/connection.cpp",  # the group of a root, the axle of a wheel
       "saltus/integrators/events/explicit_law.cpp",  # P3's law, which is of slides only
@@ -141,7 +141,7 @@ def self_test():
         "saltus/model/model.h": '#include "saltus/lie/se3.h"\n#include "saltus/model/other.h"\n',
         "saltus/solvers/good.cpp": '#include "saltus/laws/law.h"\n',
         "saltus/contact/rows/cut.h": "case BlockKind::cut:\n",
-        "saltus/dynamics/tree.cpp": "std::get_if<RodPiece>(&joint);\nstd::get<Other>(x);\n",
+        "saltus/dynamics/plan.cpp": "std::get_if<RodPiece>(&joint);\nstd::get<Other>(x);\n",
         "apps/saltus/main.cpp": '#include "saltus/scene/scene.h"\n#include "apps/saltus/x.h"\n',
     }
     planted = {

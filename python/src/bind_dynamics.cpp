@@ -201,7 +201,7 @@ void bind_recursions(nb::module_& m) {
                                          : Vec(Vec::Zero(model.nv));
         Forest mass;
         mass.resize(forest_shape(model));
-        load_mass(model, work, extra, mass);
+        load_mass(work, extra, mass);
         if (!mass.factor()) throw Divergence("the mass matrix is singular");
         Vec y(model.nv);
         mass.solve(-1, b.data(), nullptr, y.data(), nullptr);

@@ -33,7 +33,7 @@ struct ImpactRows {
       : model(m), work(m), rows(m), islands(m), v(start) {
     forward_kinematics(m, q, v, work);
     mass.resize(forest_shape(m));
-    load_mass(m, work, Vec::Zero(m.nv), mass);
+    load_mass(work, Vec::Zero(m.nv), mass);
     require(mass.factor(), "bodies", "the mass matrix is singular");
     for (int k = 0; k < static_cast<int>(m.slots.size()); ++k)
       if (account_of(m, m.slots[k]) == Account::cut)

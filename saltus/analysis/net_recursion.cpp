@@ -19,8 +19,7 @@ NetRecursion::NetRecursion(const Model& model) : model_(model) {
     throw InputError("expected one tree whose root moves");
   const std::size_t n = model.bodies.size() + 1;
   arm_.resize(n);
-  const Tree tree(model);
-  if (tree.added.empty())
+  if (Plan(model).added.empty())
     rigid_.resize(n);
   else
     general_.resize(n);
@@ -28,7 +27,7 @@ NetRecursion::NetRecursion(const Model& model) : model_(model) {
 
 template <class Inertia>
 bool NetRecursion::solve_with(std::vector<Inertia>& M, VecRef a, const Workspace& w, VecRef tau) {
-  const auto& links = w.tree.links;
+  const auto& links = w.plan->links;
   const int n = model_.body_count();
   for (int i = n; i >= 2; --i) M[links[i].parent].add_from(M[i], w.motion[i].r);
   const Link& root = links[1];
@@ -62,17 +61,17 @@ bool NetRecursion::solve_with(std::vector<Inertia>& M, VecRef a, const Workspace
 }
 
 bool NetRecursion::solve(VecIn q, VecIn v, VecRef a, Workspace& w, VecRef tau) {
-  const Link& root = w.tree.links[1];
+  const Link& root = w.plan->links[1];
   a.segment(root.v0, root.nv).setZero();
   rnea(model_, q, v, a, w, tau);
   const int n = model_.body_count();
   if (general_.empty()) {
     for (int i = 1; i <= n; ++i)
-      rigid_[i] = recursion::rigid_inertia(w.tree.links[i], w.motion[i].R);
+      rigid_[i] = recursion::rigid_inertia(w.plan->links[i], w.motion[i].R);
     return solve_with(rigid_, a, w, tau);
   }
   for (int i = 1; i <= n; ++i) {
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     const RigidAtPoint r = recursion::rigid_inertia(k, w.motion[i].R);
     general_[i] = SymmetricInertia(r.mass, r.first, r.J);
     if (k.added >= 0) general_[i] += recursion::fluid_inertia(w, i);
@@ -82,7 +81,7 @@ bool NetRecursion::solve(VecIn q, VecIn v, VecRef a, Workspace& w, VecRef tau) {
 
 Vec6 NetRecursion::net_wrench(VecIn q, VecIn v, VecIn a, Workspace& w, VecRef tau) const {
   rnea(model_, q, v, a, w, tau);
-  const Link& root = w.tree.links[1];
+  const Link& root = w.plan->links[1];
   tau.segment(root.v0, root.nv).setZero();
   const recursion::Wrench& F = w.wrench[1];  // at the root's joint, inertial axes
   const Mat3& R = w.motion[1].R;

@@ -24,8 +24,8 @@ void ForestStorage::place(const Model& m, Workspace& w, VecIn q, VecIn v) {
   forward_kinematics(m, q_, v_, w);
 }
 
-bool ForestStorage::factor(const Model& m, Workspace& w, VecIn extra, int& culprit) {
-  load_mass(m, w, extra, mass);
+bool ForestStorage::factor(const Model&, Workspace& w, VecIn extra, int& culprit) {
+  load_mass(w, extra, mass);
   if (mass.factor()) return true;
   culprit = mass.culprit();
   return false;
@@ -84,10 +84,12 @@ void ForestStorage::publish(const Model& m, Workspace& w, VecIn v) {
 
 // --- paths ------------------------------------------------------------------------------------
 
-PathStorage::PathStorage(const Model& model)
-    : tree_(model), rows_(tree_), diagonal_(Vec::Zero(model.nv)) {}
+PathStorage::PathStorage(SharedPlan plan)
+    : tree_(std::move(plan)), rows_(tree_), diagonal_(Vec::Zero(tree_.plan().velocities)) {}
 
-bool PathStorage::holds(const Model& m, std::string* why) {
+bool PathStorage::holds(const Model& m, std::string* why) { return holds(m, Plan(m), why); }
+
+bool PathStorage::holds(const Model& m, const Plan& plan, std::string* why) {
   const auto no = [&](const char* what) {
     if (why) *why = what;
     return false;
@@ -102,7 +104,7 @@ bool PathStorage::holds(const Model& m, std::string* why) {
   if (m.has_stations) return no("it has elements with several stations");
   for (const ContactLaw& l : m.contact_laws)
     if (l.rolling > 0 || l.drilling > 0) return no("it has rolling or drilling friction");
-  if (!PathTree::holds(m, Tree(m))) return no("its trees are too large, or have added mass");
+  if (!plan.paths) return no("its trees are too large, or have added mass");
   if (!touches_still_only(m)) return no("bodies that move may touch each other");
   return true;
 }
@@ -127,7 +129,7 @@ void PathStorage::load_bias(const Model& m, Workspace& w) {
   for (PathTree::Wrench& f : tree_.external) f = {};
   for (int b = 0; b < m.body_count(); ++b) {
     const Vec6& F = w.external[b];
-    const int link = tree_.bodies[b].link;
+    const int link = tree_.plan().bodies[b].link;
     if (link < 0 || (F.array() == 0).all()) continue;
     const SE3& X = w.X[b];
     const Vec3 f = X.R * F.head<3>(), n = X.R * F.tail<3>();
@@ -138,7 +140,7 @@ void PathStorage::load_bias(const Model& m, Workspace& w) {
 }
 
 void PathStorage::bias(const Model& m, Workspace&, VecIn v, VecRef tau) {
-  tree_.bias(m, v.data(), tau.data());
+  tree_.bias(m.gravity, v.data(), tau.data());
 }
 
 void PathStorage::solve(VecIn b, Vec& x) {
@@ -157,14 +159,14 @@ void PathStorage::form(const Model& m, const Assembly& rows, const Island& islan
   out.problem.has_G = !on_velocity;
 }
 
-double PathStorage::kinetic_energy(const Model& m, Workspace&, VecIn v) {
+double PathStorage::kinetic_energy(const Model&, Workspace&, VecIn v) {
   tree_.move(v.data());
-  return tree_.kinetic_energy(m, v.data());
+  return tree_.kinetic_energy(v.data());
 }
 
-void PathStorage::publish(const Model& m, Workspace& w, VecIn v) {
+void PathStorage::publish(const Model&, Workspace& w, VecIn v) {
   tree_.move(v.data());
-  tree_.publish(m, w);
+  tree_.publish(w);
 }
 
 }  // namespace saltus

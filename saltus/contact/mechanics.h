@@ -74,9 +74,10 @@ class ForestStorage {
 class PathStorage {
  public:
   static constexpr Storage kind = Storage::paths;
-  explicit PathStorage(const Model& model);
+  explicit PathStorage(SharedPlan plan);
   // Whether the model is one for it; if not, `why` says what of it is in the way.
   [[nodiscard]] static bool holds(const Model& model, std::string* why = nullptr);
+  [[nodiscard]] static bool holds(const Model& model, const Plan& plan, std::string* why = nullptr);
   void place(const Model& m, Workspace& w, VecIn q, VecIn v);
   [[nodiscard]] bool factor(const Model& m, Workspace& w, VecIn extra, int& culprit);
   void load_bias(const Model& m, Workspace& w);
@@ -98,6 +99,7 @@ class PathStorage {
   }
   [[nodiscard]] double kinetic_energy(const Model& m, Workspace& w, VecIn v);
   void publish(const Model& m, Workspace& w, VecIn v);
+  [[nodiscard]] const PathPlan& paths() const { return tree_.plan(); }
 
  private:
   PathTree tree_;

@@ -19,14 +19,14 @@ void PathRows::open(const Workspace& work, const PathTree& tree, const Assembly&
     Path& path = paths_[b];
     Pack* w = rows_in(W_, b);
     if (s.velocity >= 0) {
-      path = {tree.link_of(s.velocity), tree.ancestors(s.velocity) + 1};
+      path = {tree.plan().link_of[s.velocity], tree.plan().ancestors[s.velocity] + 1};
       std::fill_n(w, path.length - 1, Pack{});
       w[path.length - 1] = Pack{s.sign, 0, 0, 0};
     } else {
-      const bool on_b = s.b >= 0 && tree.bodies[s.b].link >= 0;  // the one that moves
+      const bool on_b = s.b >= 0 && tree.plan().bodies[s.b].link >= 0;  // the one that moves
       const int body = on_b ? s.b : s.a;
-      path.link = tree.bodies[body].link;
-      path.length = tree.length(path.link);
+      path.link = tree.plan().bodies[body].link;
+      path.length = tree.plan().length(path.link);
       tree.rows(path.link, work.X[body].r, (on_b ? rows.wrench_b : rows.wrench_a).col(k.row).data(),
                 k.rows, w);
     }
@@ -44,7 +44,7 @@ SALTUS_VECTORIZED void PathRows::respond(const PathTree& tree, const Assembly& r
     Pack own{};
     for (int r = 0; r < k.rows; ++r) own[r] = Lambda[k.row + r];
     const Pack* z = rows_in(Z_, static_cast<int>(b));
-    const int* way = tree.path(paths_[b].link);
+    const int* way = tree.plan().path_of(paths_[b].link);
     for (int t = 0; t < paths_[b].length; ++t) {
       const Pack p = z[t] * own;
       y[way[t]] += (p[0] + p[1]) + (p[2] + p[3]);
@@ -56,7 +56,7 @@ SALTUS_VECTORIZED void PathRows::respond(const PathTree& tree, const Assembly& r
 SALTUS_VECTORIZED void PathRows::rate(const PathTree& tree, int block, const double* v,
                                       double* out) const {
   const Pack* w = rows_in(W_, block);
-  const int* way = tree.path(paths_[block].link);
+  const int* way = tree.plan().path_of(paths_[block].link);
   Pack sum{};
   for (int t = 0; t < paths_[block].length; ++t) sum += w[t] * v[way[t]];
   for (int r = 0; r < 4; ++r) out[r] = sum[r];
@@ -65,7 +65,8 @@ SALTUS_VECTORIZED void PathRows::rate(const PathTree& tree, int block, const dou
 SALTUS_VECTORIZED void PathRows::delassus(const PathTree& tree, int i, int j, const Block& a,
                                           const Block& b, Mat& G) const {
   const Path &p = paths_[i], &q = paths_[j];
-  const int n = std::min({tree.common(p.link, q.link), p.length, q.length});
+  const int n = std::min(
+      {tree.plan().common[p.link * tree.plan().link_count() + q.link], p.length, q.length});
   const Pack *x = rows_in(Z_, i), *y = rows_in(Z_, j);
   Pack column[4] = {};  // of G, rows those of a
   for (int t = 0; t < n; ++t) {
@@ -135,10 +136,10 @@ void PathRows::form(const Model& m, const PathTree& tree, const Assembly& rows,
   for (std::size_t i = 0; i < island.blocks.size(); ++i) {
     const int block = island.blocks[i];
     const Path& path = paths_[block];
-    const int tree_of = m.tree[m.v_body[tree.path(path.link)[0]]];
+    const int tree_of = m.tree[m.v_body[tree.plan().path_of(path.link)[0]]];
     const auto at = std::lower_bound(island.trees.begin(), island.trees.end(), tree_of);
     const int base = m.tree_v[tree_of], local = out.offset[at - island.trees.begin()];
-    const int* way = tree.path(path.link);
+    const int* way = tree.plan().path_of(path.link);
     const Pack *w = rows_in(W_, block), *z = rows_in(Z_, block);
     for (int r = 0; r < p.blocks[i].rows; ++r) {
       const int row = p.blocks[i].row + r;

@@ -12,7 +12,7 @@ namespace saltus {
 
 class PathRows {
  public:
-  explicit PathRows(const PathTree& tree) : width_(tree.width()) {}
+  explicit PathRows(const PathTree& tree) : width_(tree.plan().width) {}
   // W and Z of all blocks; needs the tree's factor and the bodies' poses.
   void open(const Workspace& work, const PathTree& tree, const Assembly& rows);
   // y = M^-1 W Lambda.

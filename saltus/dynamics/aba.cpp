@@ -45,7 +45,7 @@ struct Aba {
   double* qdd;
 
   void start(int i) const {  // inertia and the wrench that velocities and outside forces ask for
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     const LinkMotion& m = w.motion[i];
     const RigidAtPoint rigid = recursion::rigid_inertia(k, m.R);
     w.articulated[i] = {rigid.mass, rigid.first, rigid.J};
@@ -151,7 +151,7 @@ struct Aba {
     for (int j = i; j < i + first.stations; ++j) {
       add_velocity_terms(j);
       const Wrench& F = w.wrench[j];
-      const int s0 = w.tree.links[j].s0;
+      const int s0 = w.plan->links[j].s0;
       for (int c = 0; c < n; ++c) {
         const auto S = w.S_I.col(s0 + c);
         Vec3 f, moment;
@@ -201,7 +201,7 @@ struct Aba {
     }
   }
   [[nodiscard]] std::size_t element_of(int i) const {
-    const auto& all = w.tree.elements;
+    const auto& all = w.plan->elements;
     return static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), i) - all.begin());
   }
   // The lower part of C becomes L, the inverses of its diagonal on it.
@@ -216,7 +216,7 @@ struct Aba {
   }
 
   void inwards(int i) const {
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     if (k.stations > 1) {
       if (k.station == 0) element(k, i);
       return;
@@ -249,7 +249,7 @@ struct Aba {
   }
 
   void outwards(int i) const {
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     const LinkMotion& m = w.motion[i];
     const Acceleration& p = w.acceleration[k.parent];
     Acceleration& x = w.acceleration[i];

@@ -15,7 +15,7 @@ void rnea(const Model& model, VecIn qdd, Workspace& w, VecRef tau) {
   const int n = model.body_count();
   w.acceleration[0] = {-model.gravity, Vec3::Zero()};
   for (int i = 1; i <= n; ++i) {
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     const LinkMotion& m = w.motion[i];
     const Acceleration& p = w.acceleration[k.parent];
     Acceleration& x = w.acceleration[i];
@@ -32,7 +32,7 @@ void rnea(const Model& model, VecIn qdd, Workspace& w, VecRef tau) {
     recursion::subtract_external(w, i, F);
   }
   for (int i = n; i >= 1; --i) {
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     const Wrench& F = w.wrench[i];
     if (k.turns) {
       tau[k.v0] = w.S_I.col(k.s0).tail<3>().dot(F.n) + model.armature[k.v0] * qdd[k.v0];
@@ -104,12 +104,12 @@ struct WrenchColumns {
 // A station: the element's own entries and columns are sums over its stations, of which the last
 // one comes first.
 template <class Inertia>
-void add_station(const Model& model, Workspace& w, const Tree::Branch& branch,
+void add_station(const Model& model, Workspace& w, const Plan::Branch& branch,
                  const WrenchColumns& columns, std::vector<Inertia>& composite) {
   const auto [i, begin, last, own] = branch;
-  const Link& k = w.tree.links[i];
+  const Link& k = w.plan->links[i];
   const Vec3& r = w.motion[i].r;
-  const int* velocity = w.tree.velocity.data();
+  const int* velocity = w.plan->velocity.data();
   const int first = k.station == 0 ? begin + k.nv : begin;  // of what hangs on this station
   const bool begins = k.station == k.stations - 1;
   const auto along = [&](int l, const Wrench& F) { return recursion::along(w.S_I, k.s0 + l, F); };
@@ -136,10 +136,10 @@ void add_station(const Model& model, Workspace& w, const Tree::Branch& branch,
 template <class Inertia>
 void mass_matrix(const Model& model, Workspace& w, std::vector<Inertia>& composite) {
   const WrenchColumns columns(w.columns);
-  const int* velocity = w.tree.velocity.data();
-  for (auto branch = w.tree.order.rbegin(); branch != w.tree.order.rend(); ++branch) {
+  const int* velocity = w.plan->velocity.data();
+  for (auto branch = w.plan->order.rbegin(); branch != w.plan->order.rend(); ++branch) {
     const int i = branch->link, first = branch->first, last = branch->last;
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     if (k.mixed) {
       add_station(model, w, *branch, columns, composite);
       continue;
@@ -173,15 +173,15 @@ void crba(const Model& model, Workspace& w) {
   const int n = model.body_count();
   if (w.M.rows() != model.nv) w.M.setZero(model.nv, model.nv);
   for (int i = 1; i <= n; ++i)
-    w.composite[i] = recursion::rigid_inertia(w.tree.links[i], w.motion[i].R);
-  if (w.tree.added.empty()) {
+    w.composite[i] = recursion::rigid_inertia(w.plan->links[i], w.motion[i].R);
+  if (w.plan->added.empty()) {
     mass_matrix(model, w, w.composite);
     return;
   }
   for (int i = 1; i <= n; ++i) {
     const RigidAtPoint& r = w.composite[i];
     w.articulated[i] = {r.mass, r.first, r.J};
-    if (w.tree.links[i].added >= 0) w.articulated[i] += recursion::fluid_inertia(w, i);
+    if (w.plan->links[i].added >= 0) w.articulated[i] += recursion::fluid_inertia(w, i);
   }
   mass_matrix(model, w, w.articulated);
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "saltus/dynamics/bend.h"
-#include "saltus/dynamics/tree.h"
+#include "saltus/dynamics/plan.h"
 #include "saltus/rods/reconstruction.h"
 
 namespace saltus {

@@ -42,7 +42,7 @@ inline void add_own_acceleration(const Workspace& w, const Link& k, int i, const
 // The whole segment with its first station.
 template <Detail detail>
 void shape_segment(const Link& k, const double* q, const double* v, Workspace& w) {
-  const RodSegment& segment = *w.tree.rods[k.rod];
+  const RodSegment& segment = *w.plan->rods[k.rod];
   RodShape& shape = w.rods[k.rod];
   reconstruct<double>(segment, Eigen::Map<const Vec>(q + k.q0, k.nv), shape);
   columns<double>(segment, shape);
@@ -55,7 +55,7 @@ template <Detail detail>
 void move_all(const Model& model, const double* q, const double* v, Workspace& w) {
   const int n = model.body_count();
   for (int i = 1; i <= n; ++i) {
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     const LinkMotion& p = w.motion[k.parent];
     LinkMotion& m = w.motion[i];
     JointMotion j;
@@ -140,9 +140,9 @@ void renew_velocities(const Model& model, VecIn v, Workspace& w) {
   SALTUS_ASSERT(fits(model, w));
   const int n = model.body_count();
   for (int i = 1; i <= n; ++i) {
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     if (k.rod >= 0 && k.station == 0)
-      rates<double>(*w.tree.rods[k.rod], v.segment(k.v0, k.nv), w.rods[k.rod]);
+      rates<double>(*w.plan->rods[k.rod], v.segment(k.v0, k.nv), w.rods[k.rod]);
     Vec3 v_rel = Vec3::Zero(), w_rel = Vec3::Zero();
     for (int c = 0; c < (k.mixed ? k.nv : k.linear); ++c)
       v_rel += v[k.v0 + c] * w.S_I.col(k.s0 + c).head<3>();

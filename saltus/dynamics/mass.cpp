@@ -33,24 +33,26 @@ Mat6 turned(const Mat3& R, const Mat6& I) {
 
 }  // namespace
 
-void load_mass(const Model& model, const Workspace& w, VecIn extra, Forest& forest,
-               const Mat6* gain) {
-  for (int i = 0; i < model.body_count(); ++i) {
+void load_mass(const Workspace& w, VecIn extra, Forest& forest, const Mat6* gain) {
+  const Plan& plan = *w.plan;
+  for (std::size_t i = 0; i < plan.inertia.size(); ++i) {
     if (w.idle[i]) {
-      forest.set_idle(i);
+      forest.set_idle(static_cast<int>(i));
       continue;
     }
-    const Body& b = model.bodies[i];
+    const Link& b = plan.links[i + 1];
+    const Mat6& I = plan.inertia[i];
     const Mat3& R = w.X[i].R;
-    const Vec3 shift = b.parent.valid() ? Vec3(w.X[i].r - w.X[b.parent].r) : Vec3::Zero();
-    forest.set_node(i, shift, turned(R, gain ? Mat6(b.inertia + gain[i]) : b.inertia));
+    const Vec3 shift = b.parent > 0 ? Vec3(w.X[i].r - w.X[b.parent - 1].r) : Vec3::Zero();
+    const int node = static_cast<int>(i);
+    forest.set_node(node, shift, turned(R, gain ? Mat6(I + gain[i]) : I));
     for (int c = 0; c < b.nv; ++c) {
       const int k = b.v0 + c;
       const auto S = w.S.col(b.s0 + c);
-      forest.set_column(i, c, join(R * S.head<3>(), R * S.tail<3>()));
-      if (b.station == 0) forest.set_diagonal(k, model.armature[k] + extra[k]);
+      forest.set_column(node, c, join(R * S.head<3>(), R * S.tail<3>()));
+      if (b.station == 0) forest.set_diagonal(k, plan.armature[k] + extra[k]);
       // Held once all of its columns are given.
-      if (model.prescribed[k] && b.station == b.stations - 1) forest.hold(k);
+      if (plan.held[k] && b.station == b.stations - 1) forest.hold(k);
     }
   }
 }

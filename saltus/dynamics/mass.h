@@ -9,7 +9,7 @@ namespace saltus {
 // Inertias, columns and shifts of the configuration; armature plus `extra` on the diagonal;
 // prescribed velocities held. `gain`: of each body, added to its inertia in its frame, or null.
 // Needs forward_kinematics; does not factor.
-void load_mass(const Model& model, const Workspace& work, VecIn extra_diagonal, Forest& forest,
+void load_mass(const Workspace& work, VecIn extra_diagonal, Forest& forest,
                const Mat6* gain = nullptr);
 
 // A velocity against whose motion there is no inertia but that of rounding, or -1: of trees small

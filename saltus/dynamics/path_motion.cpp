@@ -39,7 +39,7 @@ SALTUS_VECTORIZED void PathTree::turn_angles(const double* q) {
     Pack x;
     bool near = true;
     for (int r = 0; r < 4; ++r) {
-      x[r] = q[angles_[4 * i + r]];
+      x[r] = q[paths_->angles[4 * i + r]];
       near = near && std::abs(x[r]) < most_angle;
     }
     if (near) {
@@ -57,8 +57,8 @@ SALTUS_VECTORIZED void PathTree::place(const double* q) {
   turn_angles(q);
   moves_ = false;
   const Pose ground{pack(Mat3(Mat3::Identity())), {}, {}};
-  for (int i = 0; i < link_count(); ++i) {
-    const PathLink& k = links[i];
+  for (int i = 0; i < paths_->link_count(); ++i) {
+    const PathLink& k = paths_->links[i];
     const Pose& up = k.parent < 0 ? ground : poses_[k.parent];
     Pose& x = poses_[i];
     const Pack3x3 base = k.placement_turned ? up.R * k.placement : up.R;
@@ -128,22 +128,22 @@ SALTUS_VECTORIZED void PathTree::place(const double* q) {
 Vec3 PathTree::point(int link) const { return unpack(poses_[link].p); }
 
 SALTUS_VECTORIZED void PathTree::turn_inertias() {
-  for (int i = 0; i < link_count(); ++i) {
-    const PackedInertia& I = links[i].inertia;
+  for (int i = 0; i < paths_->link_count(); ++i) {
+    const PackedInertia& I = paths_->links[i].inertia;
     const Pack3x3& R = poses_[i].R;
     inertia_[i] = {I.mass, R * I.first, turned(R, I.J)};
   }
 }
 
-// Composite rigid bodies; a column's wrench is carried to the points of its ancestors.
+// Composite rigid paths_->bodies; a column's wrench is carried to the points of its ancestors.
 SALTUS_VECTORIZED void PathTree::mass_matrix(const Vec& extra) {
   std::copy(inertia_.begin(), inertia_.end(), composite_.begin());
-  for (int i = link_count() - 1; i >= 0; --i) {
-    const PathLink& k = links[i];
+  for (int i = paths_->link_count() - 1; i >= 0; --i) {
+    const PathLink& k = paths_->links[i];
     const PackedInertia& I = composite_[i];
     for (int c = 0; c < k.nv; ++c) {
       const int at = k.v0 + c;
-      double* column = column_.data() + static_cast<std::ptrdiff_t>(at) * width_;
+      double* column = column_.data() + static_cast<std::ptrdiff_t>(at) * paths_->width;
       Pack f, n;
       if (c < k.linear) {
         f = I.mass * axis_[at];
@@ -154,10 +154,10 @@ SALTUS_VECTORIZED void PathTree::mass_matrix(const Vec& extra) {
       }
       column[k.above + c] = dot(axis_[at], c < k.linear ? f : n) + extra[at];
       for (int b = 0; b < c; ++b) column[k.above + b] = dot(axis_[k.v0 + b], b < k.linear ? f : n);
-      for (int j = i; links[j].parent >= 0;) {
+      for (int j = i; paths_->links[j].parent >= 0;) {
         n += cross(poses_[j].r, f);
-        j = links[j].parent;
-        const PathLink& p = links[j];
+        j = paths_->links[j].parent;
+        const PathLink& p = paths_->links[j];
         for (int b = 0; b < p.nv; ++b)
           column[p.above + b] = dot(axis_[p.v0 + b], b < p.linear ? f : n);
       }
@@ -176,9 +176,9 @@ SALTUS_VECTORIZED void PathTree::rows(int link, const Vec3& origin, const double
       f[c][r] = wrench[6 * r + c];
       n[c][r] = wrench[6 * r + 3 + c];
     }
-  int at = length(link);
-  for (int i = link; i >= 0; i = links[i].parent) {
-    const PathLink& k = links[i];
+  int at = paths_->length(link);
+  for (int i = link; i >= 0; i = paths_->links[i].parent) {
+    const PathLink& k = paths_->links[i];
     const Pack& p = poses_[i].p;
     const double x = origin[0] - p[0], y = origin[1] - p[1], z = origin[2] - p[2];
     const Pack m0 = n[0] + y * f[2] - z * f[1], m1 = n[1] + z * f[0] - x * f[2],
@@ -194,12 +194,12 @@ SALTUS_VECTORIZED void PathTree::rows(int link, const Vec3& origin, const double
 // Newton and Euler in inertial axes: with the velocities alone,
 //   a = a_p + alpha_p x r + w_p x (w_p x r + 2 v_rel),  alpha = alpha_p + w_p x w_rel,
 //   f = m a + alpha x h + w x (w x h),  n = J alpha + w x J w + h x a,  h the first moment.
-SALTUS_VECTORIZED void PathTree::bias(const Model& model, const double* v, double* tau) {
+SALTUS_VECTORIZED void PathTree::bias(const Vec3& gravity, const double* v, double* tau) {
   moves_ = false;  // it uses the same room
   Motion ground;
-  ground.a = -pack(model.gravity);
-  for (int i = 0; i < link_count(); ++i) {
-    const PathLink& k = links[i];
+  ground.a = -pack(gravity);
+  for (int i = 0; i < paths_->link_count(); ++i) {
+    const PathLink& k = paths_->links[i];
     const Motion& p = k.parent < 0 ? ground : motion_[k.parent];
     Motion& m = motion_[i];
     const Pack& r = poses_[i].r;
@@ -220,8 +220,8 @@ SALTUS_VECTORIZED void PathTree::bias(const Model& model, const double* v, doubl
       m.n -= pack(external[i].n);
     }
   }
-  for (int i = link_count() - 1; i >= 0; --i) {
-    const PathLink& k = links[i];
+  for (int i = paths_->link_count() - 1; i >= 0; --i) {
+    const PathLink& k = paths_->links[i];
     const Motion& m = motion_[i];
     for (int c = 0; c < k.nv; ++c) tau[k.v0 + c] = dot(axis_[k.v0 + c], c < k.linear ? m.f : m.n);
     if (k.parent < 0) continue;
@@ -237,8 +237,8 @@ SALTUS_VECTORIZED void PathTree::move(const double* v) {
   std::memcpy(moved_.data(), v, bytes);
   moves_ = true;
   const Motion ground;
-  for (int i = 0; i < link_count(); ++i) {
-    const PathLink& k = links[i];
+  for (int i = 0; i < paths_->link_count(); ++i) {
+    const PathLink& k = paths_->links[i];
     const Motion& p = k.parent < 0 ? ground : motion_[k.parent];
     Pack w = p.w, u = p.v + cross(p.w, poses_[i].r);
     for (int c = 0; c < k.linear; ++c) u += v[k.v0 + c] * axis_[k.v0 + c];
@@ -249,23 +249,23 @@ SALTUS_VECTORIZED void PathTree::move(const double* v) {
 }
 
 // With the inertias of the links, in body axes.
-SALTUS_VECTORIZED double PathTree::kinetic_energy(const Model& model, const double* v) const {
+SALTUS_VECTORIZED double PathTree::kinetic_energy(const double* v) const {
   double T = 0;
-  for (int i = 0; i < link_count(); ++i) {
-    const PackedInertia& I = links[i].inertia;
+  for (int i = 0; i < paths_->link_count(); ++i) {
+    const PackedInertia& I = paths_->links[i].inertia;
     const Pack &w = motion_[i].w, &u = motion_[i].v;
     const Pack turning = transposed_times(poses_[i].R, w);
     T += dot(0.5 * I.mass * u + cross(w, poses_[i].R * I.first), u) +
          0.5 * dot(turning, I.J * turning);
   }
-  for (int k = 0; k < model.nv; ++k) T += 0.5 * model.armature[k] * v[k] * v[k];
+  for (int k = 0; k < paths_->velocities; ++k) T += 0.5 * plan_->armature[k] * v[k] * v[k];
   return T;
 }
 
 SALTUS_VECTORIZED void PathTree::twists(const double* v, std::vector<Vec6>& V) {
   move(v);
-  for (std::size_t b = 0; b < bodies.size(); ++b) {
-    const PathPlace& at = bodies[b];
+  for (std::size_t b = 0; b < paths_->bodies.size(); ++b) {
+    const PathPlace& at = paths_->bodies[b];
     if (at.link < 0) {
       V[b].setZero();
       continue;
@@ -280,8 +280,8 @@ SALTUS_VECTORIZED void PathTree::twists(const double* v, std::vector<Vec6>& V) {
 }
 
 SALTUS_VECTORIZED void PathTree::publish_poses(std::vector<SE3>& X) const {
-  for (std::size_t b = 0; b < bodies.size(); ++b) {
-    const PathPlace& at = bodies[b];
+  for (std::size_t b = 0; b < paths_->bodies.size(); ++b) {
+    const PathPlace& at = paths_->bodies[b];
     if (at.link < 0) {
       X[b] = at.in_link;
       continue;
@@ -292,14 +292,14 @@ SALTUS_VECTORIZED void PathTree::publish_poses(std::vector<SE3>& X) const {
   }
 }
 
-SALTUS_VECTORIZED void PathTree::publish(const Model& model, Workspace& w) const {
+SALTUS_VECTORIZED void PathTree::publish(Workspace& w) const {
   const Motion still;
   const Pose ground{pack(Mat3(Mat3::Identity())), {}, {}};
-  for (int b = 0; b < model.body_count(); ++b) {
-    const PathPlace& at = bodies[b];
+  for (std::size_t b = 0; b < paths_->bodies.size(); ++b) {
+    const PathPlace& at = paths_->bodies[b];
     const Pose& x = at.link < 0 ? ground : poses_[at.link];
     const Motion& m = at.link < 0 ? still : motion_[at.link];
-    const Link& k = w.tree.links[b + 1];
+    const Link& k = plan_->links[b + 1];
     SE3& X = w.X[b];
     LinkMotion& to = w.motion[b + 1];
     const Pack arm = x.R * pack(at.in_link.r);

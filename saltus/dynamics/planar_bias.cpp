@@ -9,12 +9,12 @@ PlanarBias::PlanarBias(const Model& model)
 }
 
 bool PlanarBias::holds(const Model& model, const Workspace& w) {
-  return model.planar && w.tree.added.empty() && !model.has_stations;
+  return model.planar && w.plan->added.empty() && !model.has_stations;
 }
 
 void PlanarBias::load(const Model& model, const Workspace& w) {
   for (int i = 1; i <= model.body_count(); ++i) {
-    const Link& k = w.tree.links[i];
+    const Link& k = w.plan->links[i];
     const LinkMotion& m = w.motion[i];
     Node& x = nodes_[i];
     x.parent = k.parent, x.v0 = k.v0, x.linear = k.linear, x.nv = k.nv;

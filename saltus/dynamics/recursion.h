@@ -15,9 +15,9 @@ using Wrench = Workspace::Wrench;
 // Adds what a fluid's added mass asks for to move with the acceleration x (less gravity) to `to`.
 inline void add_fluid_wrench(const Model& model, const Workspace& w, int i, const Acceleration& x,
                              Wrench& to) {
-  const Link& k = w.tree.links[i];
+  const Link& k = w.plan->links[i];
   const LinkMotion& m = w.motion[i];
-  const Mat6& I = w.tree.added[k.added];
+  const Mat6& I = w.plan->added[k.added];
   // To the body's frame and origin: its twist, and the spatial acceleration, which lacks w x v.
   const Vec3 turning = m.R.transpose() * m.w, alpha = m.R.transpose() * x.alpha;
   const Vec3 v = m.R.transpose() * m.v - turning.cross(k.point);
@@ -36,15 +36,15 @@ inline void subtract_external(const Workspace& w, int i, Wrench& to) {
   const Mat3& R = w.motion[i].R;
   const Vec3 f = F.head<3>();
   to.f -= R * f;
-  to.n -= R * (F.tail<3>() - w.tree.links[i].point.cross(f));
+  to.n -= R * (F.tail<3>() - w.plan->links[i].point.cross(f));
 }
 
 // Added mass at the body's point, inertial axes.
 inline SymmetricInertia fluid_inertia(const Workspace& w, int i) {
-  const Link& k = w.tree.links[i];
+  const Link& k = w.plan->links[i];
   // A twist of the body's frame at its origin from one in inertial axes at the point.
   const Mat6 A = adjoint(SE3{w.motion[i].R, -(w.motion[i].R * k.point)}.inverse());
-  return SymmetricInertia(Mat6(A.transpose() * w.tree.added[k.added] * A));
+  return SymmetricInertia(Mat6(A.transpose() * w.plan->added[k.added] * A));
 }
 
 inline RigidAtPoint rigid_inertia(const Link& k, const Mat3& R) {

@@ -1,11 +1,15 @@
 #include "saltus/dynamics/workspace.h"
 
+#include <utility>
+
 #include "saltus/dynamics/joint_kinematics.h"
 #include "saltus/model/joint_traits.h"
 
 namespace saltus {
 
-Workspace::Workspace(const Model& model) : tree(model) {
+Workspace::Workspace(const Model& model) : Workspace(model, std::make_shared<const Plan>(model)) {}
+
+Workspace::Workspace(const Model& model, SharedPlan shared) : plan(std::move(shared)) {
   const int n = model.body_count();
   X.assign(n, SE3{});
   for (auto* x : {&V, &bias, &external}) x->assign(n, Vec6::Zero());
@@ -19,12 +23,12 @@ Workspace::Workspace(const Model& model) : tree(model) {
   idle.assign(n, 0);
   for (const RodElement& r : model.rods)
     for (int j = 0; j < r.touches; ++j) idle[r.first_touch + j] = 1;
-  rods.resize(tree.rods.size());
-  for (std::size_t i = 0; i < rods.size(); ++i) rods[i].resize(*tree.rods[i]);
+  rods.resize(plan->rods.size());
+  for (std::size_t i = 0; i < rods.size(); ++i) rods[i].resize(*plan->rods[i]);
   for (auto* x : {&S, &S_I, &S0, &U}) x->setZero(6, model.ns);
-  B.setZero(6, tree.elements.empty() ? 0 : model.nv);
-  for (const int first : tree.elements)
-    C.emplace_back(Mat::Zero(tree.links[first].nv, tree.links[first].nv));
+  B.setZero(6, plan->elements.empty() ? 0 : model.nv);
+  for (const int first : plan->elements)
+    C.emplace_back(Mat::Zero(plan->links[first].nv, plan->links[first].nv));
   columns.setZero(model.nv, 6);
   for (auto* x : {&tau_bias, &u, &d_inv, &column, &tau, &scratch_v}) x->setZero(model.nv);
   // Most joints' columns are constant in the body's frame; forward_kinematics writes the others.

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "saltus/dynamics/tree.h"
+#include "saltus/dynamics/plan.h"
 #include "saltus/model/model.h"
 #include "saltus/model/state.h"
 #include "saltus/rods/reconstruction.h"
@@ -11,7 +11,7 @@
 namespace saltus {
 
 struct Workspace {
-  Tree tree;  // the Model as the recursions read it
+  SharedPlan plan;  // the Model as the recursions read it
   // <- forward_kinematics
   std::vector<SE3> X;      // body in the inertial frame
   std::vector<Vec6> V;     // twist of the body
@@ -44,12 +44,13 @@ struct Workspace {
   std::vector<SymmetricInertia> articulated;  // aba; crba with added mass
   Mat6X U;                                    // articulated I S
   std::vector<Mat6> D;  // aba: factor of S' I S of joints with several columns
-  std::vector<Mat> C;   // aba: the same of elements with several stations (Tree::elements)
+  std::vector<Mat> C;   // aba: the same of elements with several stations (Plan::elements)
   Mat6X B;              // aba: their [A B; B' C] over the parent's acceleration, by velocities
   Mat columns;          // crba: a wrench a velocity (f, n), depth first
   Vec u, d_inv, column, tau, scratch_v;
 
-  explicit Workspace(const Model& model);
+  explicit Workspace(const Model& model);  // makes a plan
+  Workspace(const Model& model, SharedPlan shared);
 };
 
 }  // namespace saltus

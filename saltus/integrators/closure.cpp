@@ -106,7 +106,7 @@ struct Closer {
 
   // The smallest change of `free` that meets all rows.
   bool solve(VecIn free, Vec& result) {
-    load_mass(model, w, zero, mass);
+    load_mass(w, zero, mass);
     if (!mass.factor()) return false;
     form_island(model, assembly, all, ProxGaussSeidel{}, free, mass, problem);
     factor_bilaterals(problem.problem, problem.work);

@@ -923,7 +923,7 @@ struct SystemBuilder {
     forward_kinematics(system.model, system.start.q, system.start.v, work);
     Forest mass;
     mass.resize(forest_shape(system.model));
-    load_mass(system.model, work, Vec::Zero(system.model.nv), mass);
+    load_mass(work, Vec::Zero(system.model.nv), mass);
     const int culprit = without_inertia(system.model, mass);
     if (culprit < 0) return;
     const std::string& name = system.model.bodies[system.model.v_body[culprit]].name;

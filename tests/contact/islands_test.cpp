@@ -32,7 +32,7 @@ struct Pair {
     crba(model, work);
     M = work.M;
     forest.resize(forest_shape(model));
-    load_mass(model, work, Vec::Zero(model.nv), forest);
+    load_mass(work, Vec::Zero(model.nv), forest);
   }
   static Model build(Random& random, bool planar) {
     ForestOptions options;

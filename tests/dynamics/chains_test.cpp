@@ -86,7 +86,7 @@ State bent(Random& random, const Model& model) {
 Vec by_forest(const Model& model, const Vec& tau, Workspace& work) {
   Forest forest;
   forest.resize(forest_shape(model));
-  load_mass(model, work, Vec::Zero(model.nv), forest);
+  load_mass(work, Vec::Zero(model.nv), forest);
   bias_force(model, work);
   const Vec rhs = tau - work.tau_bias;
   Vec a(model.nv);
@@ -167,7 +167,7 @@ TEST(Chains, AThousandAgainstAba) {
             const Vec rest = tau - missing;
             Forest forest;
             forest.resize(forest_shape(model));
-            load_mass(model, work, Vec::Zero(model.nv), forest);
+            load_mass(work, Vec::Zero(model.nv), forest);
             Vec correction(model.nv);
             EXPECT_TRUE(forest.factor());
             forest.solve(-1, rest.data(), nullptr, correction.data(), nullptr);

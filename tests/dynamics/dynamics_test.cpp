@@ -47,7 +47,7 @@ struct Scene {
   [[nodiscard]] Forest forest(const Vec& extra) const {
     Forest mass;
     mass.resize(forest_shape(model));
-    load_mass(model, work, extra, mass);
+    load_mass(work, extra, mass);
     return mass;
   }
 };

@@ -170,7 +170,7 @@ TEST(Elements, MassMatrixThreeWays) {
       crba(model, work);
       Forest mass;
       mass.resize(forest_shape(model));
-      load_mass(model, work, Vec::Zero(model.nv), mass);
+      load_mass(work, Vec::Zero(model.nv), mass);
       for (int t = 0; t + 1 < static_cast<int>(model.tree_v.size()); ++t) {
         const int at = model.tree_v[t], n = model.tree_v[t + 1] - at;
         Mat H(n, n);
@@ -213,7 +213,7 @@ TEST(Elements, ForwardAndInverse) {
       aba_off.add((back - a).norm() / (1 + a.norm()) * std::min(1.0, 1e4 * least), seed);
       Forest mass;
       mass.resize(forest_shape(model));
-      load_mass(model, work, Vec::Zero(model.nv), mass);
+      load_mass(work, Vec::Zero(model.nv), mass);
       ASSERT_TRUE(mass.factor()) << seed;
       bias_force(model, work);
       const Vec tau_bias = work.tau_bias, rhs = tau - tau_bias;
@@ -257,7 +257,7 @@ TEST(Elements, PrescribedBends) {
     Vec b = random.vector(model.nv), x(model.nv);
     Forest mass;
     mass.resize(forest_shape(model));
-    load_mass(model, work, Vec::Zero(model.nv), mass);
+    load_mass(work, Vec::Zero(model.nv), mass);
     ASSERT_TRUE(mass.factor()) << seed;
     mass.solve(-1, b.data(), nullptr, x.data(), nullptr);
     for (int k = 0; k < model.nv; ++k)

@@ -51,7 +51,7 @@ double critical_of_engine(double angle) {
   forward_kinematics(model, s.q, s.v, work);
   Forest mass;
   mass.resize(forest_shape(model));
-  load_mass(model, work, Vec::Zero(model.nv), mass);
+  load_mass(work, Vec::Zero(model.nv), mass);
   EXPECT_TRUE(mass.factor());
   Assembly rows(model);
   ContactFinder finder(model);

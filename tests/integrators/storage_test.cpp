@@ -36,21 +36,22 @@ TEST(PathTree, AgreesWithTheRecursions) {
   for (int seed = 1; seed <= 300; ++seed) {
     Random random(seed);
     const Model m = test::random_forest(random, small_forests()).build();
-    if (!PathTree::holds(m, Tree(m))) continue;
+    const auto plan = std::make_shared<const Plan>(m);
+    if (!plan->paths) continue;
     ++compared;
     const State s = test::random_state(random, m);
     Workspace w(m), published(m);
     forward_kinematics(m, s.q, s.v, w);
     crba(m, w);
     bias_force(m, w);
-    PathTree tree(m);
+    PathTree tree(plan);
     tree.place(s.q.data());
     tree.turn_inertias();
     tree.move(s.v.data());
     const double scale = 1 + w.M.cwiseAbs().maxCoeff();
-    EXPECT_NEAR(tree.kinetic_energy(m, s.v.data()), kinetic_energy(m, s.v, w),
+    EXPECT_NEAR(tree.kinetic_energy(s.v.data()), kinetic_energy(m, s.v, w),
                 1e-12 * (1 + std::abs(kinetic_energy(m, s.v, w))));
-    tree.publish(m, published);
+    tree.publish(published);
     for (int b = 0; b < m.body_count(); ++b) {
       ASSERT_LT((published.X[b].R - w.X[b].R).cwiseAbs().maxCoeff(), 1e-13);
       ASSERT_LT((published.X[b].r - w.X[b].r).norm(), 1e-12 * (1 + w.X[b].r.norm()));
@@ -66,7 +67,7 @@ TEST(PathTree, AgreesWithTheRecursions) {
     ASSERT_LT((published.S - w.S).cwiseAbs().maxCoeff(), 1e-12);
     ASSERT_LT((published.S_I - w.S_I).cwiseAbs().maxCoeff(), 1e-12);
     Vec tau(m.nv);
-    tree.bias(m, s.v.data(), tau.data());
+    tree.bias(m.gravity, s.v.data(), tau.data());
     ASSERT_LT((tau - w.tau_bias).cwiseAbs().maxCoeff(),
               1e-12 * (1 + w.tau_bias.cwiseAbs().maxCoeff()) * scale)
         << "seed " << seed;
@@ -90,10 +91,11 @@ TEST(PathTree, TurnsByAnyAngle) {
   for (int seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     const Model m = test::random_forest(random, small_forests()).build();
-    if (!PathTree::holds(m, Tree(m))) continue;
+    const auto plan = std::make_shared<const Plan>(m);
+    if (!plan->paths) continue;
     const State s = test::random_state(random, m);
     Workspace w(m);
-    PathTree tree(m);
+    PathTree tree(plan);
     std::vector<SE3> poses(w.X);
     for (const double turn : {0.0, 1e-300, 1e-9, 1.0, 1e4, 9.9e4, 1.1e5, 1e9}) {
       Vec q = s.q;
@@ -114,6 +116,30 @@ TEST(PathTree, TurnsByAnyAngle) {
     }
   }
   EXPECT_GT(compared, 100);
+}
+
+// One table for a Model: what steps along paths and what steps as a forest read the same one, and
+// what it says of nodes, inertias and held velocities is what the Model says.
+TEST(Plan, IsSharedByBothStoragesAndSaysWhatTheModelSays) {
+  int with_paths = 0;
+  for (int seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    const Model m = test::random_forest(random, small_forests()).build();
+    const StepWorkspace work(m);
+    const Plan& plan = *work.result.work.plan;
+    if (work.scratch.paths) {
+      ++with_paths;
+      EXPECT_EQ(&work.scratch.paths->paths(), &*plan.paths) << "seed " << seed;
+    }
+    ASSERT_EQ(static_cast<int>(plan.links.size()), m.body_count() + 1);
+    for (int b = 0; b < m.body_count(); ++b) {
+      ASSERT_EQ(plan.links[b + 1].parent, m.bodies[b].parent.value + 1);
+      ASSERT_EQ(plan.inertia[b], m.bodies[b].inertia);
+    }
+    for (int k = 0; k < m.nv; ++k) ASSERT_EQ(plan.held[k] != 0, static_cast<bool>(m.prescribed[k]));
+    ASSERT_EQ(plan.armature, m.armature);
+  }
+  EXPECT_GT(with_paths, 5);
 }
 
 std::string source(const std::string& path) { return std::string(SALTUS_SOURCE_DIR) + path; }

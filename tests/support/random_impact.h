@@ -28,7 +28,7 @@ struct RandomImpact {
         twists(model.bodies.size()) {
     forward_kinematics(model, state.q, state.v, work);
     mass.resize(forest_shape(model));
-    load_mass(model, work, Vec::Zero(model.nv), mass);
+    load_mass(work, Vec::Zero(model.nv), mass);
     regular = model.nv > 0 && mass.factor();
   }
 

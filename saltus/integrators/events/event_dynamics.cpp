@@ -107,7 +107,7 @@ void ModeDynamics::twists_of(const Workspace& w, std::vector<Vec6>& out) const {
 bool ModeDynamics::prepare(double t, VecIn q, VecIn v, const EventMode& mode, Evaluation& out) {
   out.lost = -1;
   forward_kinematics(model_, q, v, work_);
-  load_mass(model_, work_, zero_, mass_);
+  load_mass(work_, zero_, mass_);
   if (!mass_.factor()) return false;
   if (!write_rows(work_, t, mode, contacts_, rows_, out.row, out.lost)) return false;
   element_of_.clear();

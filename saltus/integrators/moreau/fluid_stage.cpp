@@ -34,7 +34,7 @@ bool Stepper::factor_mass(int& culprit) {
         0.5 * o.dt *
         fluid_force(fluid, m.gravity, t.M, out.work.X[fluid.body], f.start[fluid.body]).slope;
   Forest& mass = mech.forest().mass;
-  load_mass(m, out.work, w.extra, mass, f.gain.data());
+  load_mass(out.work, w.extra, mass, f.gain.data());
   if (mass.factor()) return true;
   culprit = mass.culprit();
   return false;

@@ -34,7 +34,7 @@ FluidTerms::FluidTerms(const Model& model) {
   gathered.setZero(model.nv);
 }
 
-StepScratch::StepScratch(const Model& model)
+StepScratch::StepScratch(const Model& model, const SharedPlan& plan)
     : forest(model),
       finder(model),
       touches(model),
@@ -63,7 +63,7 @@ StepScratch::StepScratch(const Model& model)
                  &image,     &image_before, &missing,       &missing_before, &missing_change,
                  &change})
     x->setZero(model.nv);
-  if (PathStorage::holds(model)) paths = std::make_unique<PathStorage>(model);
+  if (PathStorage::holds(model, *plan)) paths = std::make_unique<PathStorage>(plan);
 }
 
 void check_options(const MoreauMidpoint& o, const Model& model, const std::string& path) {

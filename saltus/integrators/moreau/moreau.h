@@ -67,7 +67,7 @@ struct StepReport {
 
 // Everything a step computes; sized once. A new one for each step gives the same motion.
 struct StepWorkspace {
-  explicit StepWorkspace(const Model& model) : result(model), scratch(model) {}
+  explicit StepWorkspace(const Model& model) : result(model), scratch(model, result.work.plan) {}
   StepResult result;
   StepScratch scratch;
 };

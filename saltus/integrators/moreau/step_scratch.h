@@ -39,7 +39,7 @@ struct FluidTerms {
 };
 
 struct StepScratch {
-  explicit StepScratch(const Model& model);
+  StepScratch(const Model& model, const SharedPlan& plan);
 
   ForestStorage forest;                // one of the two runs  <- Mechanics
   std::unique_ptr<PathStorage> paths;  // null where the model is none for it

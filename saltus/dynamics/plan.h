@@ -1,30 +1,21 @@
-// What the recursions read of a Model, flat and in the order they read it. Built once by the
-// Workspace; a Model does not change afterwards.
+// What the kernels read of a Model: one flat table without strings or variants, in the order they
+// read it. Made once, then shared by whoever steps the Model, which does not change afterwards.
+// Both storages (contact/mechanics.h) read it and nothing else of bodies and joints.
 //
 // A body's *point* is the origin of its own joint's frame. Seen from there, in axes that do not
 // turn, a revolute joint has no linear column and going to the parent is a translation.
 #pragma once
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "saltus/dynamics/joint_case.h"
+#include "saltus/dynamics/path_plan.h"
 #include "saltus/lie/articulated.h"
 #include "saltus/model/model.h"
+#include "saltus/solvers/forest.h"
 
 namespace saltus {
-
-enum class JointCase : unsigned char {
-  fixed,
-  revolute_x,  // an axis that is a unit vector of the joint's frame turns two columns only
-  revolute_y,
-  revolute_z,
-  revolute,
-  prismatic,
-  planar,
-  spherical,
-  floating,
-  carrier,
-  bend,
-  rod
-};
 
 struct Link {
   int parent = 0;  // in the table of links, where 0 is the world and body i is i + 1
@@ -38,7 +29,7 @@ struct Link {
   bool mixed = false;
   bool turns = false;                                  // one column, angular
   bool placement_turned = false, body_turned = false;  // else those rotations are the identity
-  int added = -1;                                      // in Tree::added
+  int added = -1;                                      // in Plan::added
   double mass = 0;                                     // rigid part [kg]
   Vec3 offset = Vec3::Zero();  // from the parent's point to this joint's base, parent's axes [m]
   Vec3 com = Vec3::Zero();     // from the point, body axes [m]
@@ -46,12 +37,12 @@ struct Link {
   Vec3 axis = Vec3::Zero();    // of a one-column joint, joint frame
   Vec3 point = Vec3::Zero();   // of the joint in the body [m]
   double length = 0, at = 0;   // of a bend, and the arc length of its station [m]
-  int rod = -1, place = 0;     // of a rod: its segment in Tree::rods, and which station of that
+  int rod = -1, place = 0;     // of a rod: its segment in Plan::rods, and which station of that
   Mat3 placement = Mat3::Identity();  // of the joint's frame in the parent
   Mat3 body = Mat3::Identity();       // of the body in the joint's moved frame
 };
 
-struct Tree {
+struct Plan {
   std::vector<Link> links;  // the world first
   // Depth first: a subtree is a range of `order`, and its velocities a range of `velocity`.
   struct Branch {
@@ -65,11 +56,19 @@ struct Tree {
   std::vector<std::shared_ptr<const RodSegment>> rods;
   std::vector<Mat6> added;  // what a body's inertia has beyond the rigid part, at its origin
 
-  explicit Tree(const Model& model);
+  std::vector<Mat6> inertia;      // of each body, whole, at its origin in its frame
+  Vec armature;                   // of each velocity, on the diagonal of M [kg, kg m^2]
+  std::vector<char> held;         // velocities whose motion is given
+  ForestShape forest;             // the nodes of M as a Forest
+  std::optional<PathPlan> paths;  // of small trees whose M is kept along paths
+
+  explicit Plan(const Model& model);
 
  private:
   void sort_depth_first();
 };
+
+using SharedPlan = std::shared_ptr<const Plan>;
 
 // Where a body is and how it moves: inertial axes, at its point. <- forward_kinematics
 struct LinkMotion {

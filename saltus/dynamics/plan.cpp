@@ -1,4 +1,6 @@
-#include "saltus/dynamics/tree.h"
+#include "saltus/dynamics/plan.h"
+
+#include "saltus/dynamics/mass.h"
 
 namespace saltus {
 
@@ -56,7 +58,8 @@ struct CaseOf {
 
 }  // namespace
 
-Tree::Tree(const Model& model) : links(model.bodies.size() + 1) {
+Plan::Plan(const Model& model)
+    : links(model.bodies.size() + 1), armature(model.armature), forest(forest_shape(model)) {
   for (int i = 0; i < model.body_count(); ++i) {
     const Body& b = model.bodies[i];
     Link& k = links[i + 1];
@@ -84,11 +87,14 @@ Tree::Tree(const Model& model) : links(model.bodies.size() + 1) {
       k.added = static_cast<int>(added.size());
       added.push_back(rest);
     }
+    inertia.push_back(b.inertia);
   }
+  for (int k = 0; k < model.nv; ++k) held.push_back(model.prescribed[k] ? 1 : 0);
   sort_depth_first();
+  if (PathPlan::holds(*this)) paths.emplace(*this);
 }
 
-void Tree::sort_depth_first() {
+void Plan::sort_depth_first() {
   const int n = static_cast<int>(links.size());
   std::vector<int> child(n, 0), sibling(n, 0);  // 0: none
   for (int i = n - 1; i >= 1; --i) {
