@@ -43,7 +43,7 @@ TEST_P(Scratch, KeepsNothingForALaterStep) {
   State a = system.start, b = system.start;
   for (int i = 0; i < 200 && !testing::Test::HasFailure(); ++i) {
     std::destroy_at(&renewed.scratch);
-    std::construct_at(&renewed.scratch, m);
+    std::construct_at(&renewed.scratch, m, renewed.result.work.plan);
     const StepReport ra = step(m, system.actuation, a, kept, scene.stepping);
     const StepReport rb = step(m, system.actuation, b, renewed, scene.stepping);
     SCOPED_TRACE(fmt::format("step {}", i));
