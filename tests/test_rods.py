@@ -77,6 +77,48 @@ def test_events_refuse_points_between_stations(run):
     assert done.code == 2 and "'rod' may touch between them" in done.err, done.err
 
 
+def snake_of(segments):
+    """scenes/elements/rod-snake.yaml cut otherwise: the same wave, its mean over each segment at the start."""
+    yaml = pytest.importorskip("yaml")
+    scene = yaml.safe_load((SCENES / "rod-snake.yaml").read_text())
+    rod, = scene["rods"]
+    wave, = rod["muscle_waves"]
+    turn = 2 * math.pi / wave["wave_length"] * rod["length"] / segments
+    mean = {}
+    for i in range(segments):
+        a = i * turn + wave["phase"]
+        mean[f"snake.s{i + 1}"] = wave["amplitude"] * (math.cos(a) - math.cos(a + turn)) / turn
+    if segments == rod["segments"]:
+        assert all(abs(mean[k] - q) < 1e-6 for k, q in scene["initial"].items())
+    rod["segments"], scene["initial"] = segments, mean
+    scene["probes"][0]["body"] = "snake.17" if segments == 11 else f"snake.s{segments // 2}.tip"
+    scene["time"]["end"] = 9
+    del scene["metrics"][-1]
+    return yaml.safe_dump(scene)
+
+
+def test_the_snake_among_pegs_as_a_rod(run, scenes, tmp_path, soak):
+    """Mass, gait, servo and skin of P0's snake: its speed on the track, and that it does not depend on the segments."""
+    pytest.importorskip("yaml")
+    done = run("run", scenes / "p0/pegs.yaml", "--json", "--set", "time.end=9", timeout=120)
+    links = json.loads(done.out)["metrics"]["v2"]
+    speeds = {}
+    for segments in (11, 22, 44) if soak else (11, 22):
+        scene = tmp_path / f"snake-{segments}.yaml"
+        scene.write_text(snake_of(segments))
+        done = run("run", scene, "--json", timeout=600)
+        assert done.code == 0, done.err
+        found = json.loads(done.out)
+        speeds[segments] = found["metrics"]["v2"]
+        print(f"    {segments} segments: {100 * speeds[segments]:.4f} cm/s, of links {100 * links:.4f} cm/s, "
+              f"penetration {found['max_penetration']:.1e} m")
+        assert found["max_penetration"] <= 1e-6
+        assert abs(speeds[segments] / links - 1) < 2e-3
+    assert abs(speeds[22] / speeds[11] - 1) < 1e-3
+    if soak:
+        assert abs(speeds[44] / speeds[22] - 1) < 1e-3
+
+
 def test_many_functions_are_refused_at_once(run, tmp_path):
     """Before anything is made of them (docs/soak.md: 700 took longer than 38 s)."""
     scene = tmp_path / "scene.yaml"
@@ -102,6 +144,16 @@ def test_random_drops(run, binary, tmp_path, soak):
         done = subprocess.run([sys.executable, ROOT / "tools/random_rods.py", "--count", "10000",
                                "--binary", binary], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-500:]
+
+
+def test_a_rod_that_lies_has_a_point_an_interval(binary, tmp_path):
+    """Whole drops that sank by 4 to 26 um while a segment of a rod of several had two points between its stations."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    import random_rods
+    for seed in (5, 13, 21):
+        wrong, summary = random_rods.judge(binary, seed, 1, 120, tmp_path)
+        print(f"    seed {seed}: {summary['max_penetration']:.1e} m")
+        assert not wrong, f"seed {seed}: {wrong}"
 
 
 @pytest.mark.parametrize("scene", ["rod.yaml", "rod-on-ground.yaml"])
