@@ -57,6 +57,38 @@ def test_a_rod_lies_down(run):
     assert abs(reaction - (.5458491901 + 4 - 1.6396451952)) < 1e-2
 
 
+@pytest.mark.parametrize("segments, functions", [(1, 14), (2, 9)])
+def test_an_arch_is_pinned_by_a_loop(run, tmp_path, segments, functions):
+    """Both ends on hinges 0.6 of the length apart, without weight: P L^2 = 4 K^2 EI, height k L/K, 2 E/K - 1 = 0.6."""
+    special, optimize = pytest.importorskip("scipy.special"), pytest.importorskip("scipy.optimize")
+    m = optimize.brentq(lambda x: 2 * special.ellipe(x) / special.ellipk(x) - 1 - 0.6, 1e-6, 0.8, xtol=1e-15)
+    K = special.ellipk(m)
+    half = optimize.brentq(lambda x: math.sin(x) / x - 0.6, 0.5, 3)  # it begins as an arc that closes the loop
+    arc = [-2 * half] + [0] * (functions - 1)
+    names = ["arch"] if segments == 1 else ["arch.s1", "arch.s2"]
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(f"""saltus: 1
+planar: true
+gravity: [0, 0, 0]
+rods:
+  - {{name: arch, joint: {{type: revolute}}, length: 1, segments: {segments}, components: [bend_z],
+      functions: {functions}, points: {120 // segments}, stiffness: [0, 0, 0, 0, 0, 1], inertia: [1, 0, 0, 0]}}
+loops: [{{name: pin, between: [world, arch.tip], type: revolute, at: {{position: [0.6, 0, 0]}}}}]
+initial: {{arch.base: {half}, {", ".join(f"{n}: {{q: {arc}}}" for n in names)}}}
+time: {{step: 0.01, end: 1}}
+probes: [{{name: middle, body: {"arch.tip" if segments == 1 else "arch.s1.tip"}}}]
+""")
+    done = run("equilibrium", scene, "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    pin, = found["held"]
+    print(f"    P {pin['force']:.9f}, of elliptic integrals {4 * K * K:.9f}")
+    assert abs(pin["force"] / (4 * K * K) - 1) < 5e-8
+    assert found["stable"]
+    if segments == 2:
+        assert math.dist(found["probes"]["middle"][:2], (0.3, math.sqrt(m) / K)) < 1e-8
+
+
 def test_two_pegs_between_stations(run):
     """By the lever rule 0.3 and 0.7 of the weight; without points between stations it falls through."""
     done = run("run", SCENES / "rod-pegs.yaml", "--json", timeout=120)
