@@ -31,6 +31,7 @@ void add_export(CLI::App& app, Command& chosen);
 void add_studies(CLI::App& app, Command& chosen);
 void add_capability(CLI::App& app, Command& chosen);
 void add_equilibrium(CLI::App& app, Command& chosen);
+void add_frequencies(CLI::App& app, Command& chosen);
 
 // --set, of a command that reads a scene.
 inline void add_overrides(CLI::App& command, std::vector<std::string>& overrides) {

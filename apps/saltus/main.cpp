@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   saltus::cli::add_feasible(app, chosen);
   saltus::cli::add_capability(app, chosen);
   saltus::cli::add_equilibrium(app, chosen);
+  saltus::cli::add_frequencies(app, chosen);
   saltus::cli::add_shape(app, chosen);
   saltus::cli::add_schema(app, chosen);
   saltus::cli::add_papers(app, chosen);

@@ -394,6 +394,9 @@ RestReport find_rest(const Model& model, const Actuation& actuation, double t, V
         const Bond& b = bonds[i];
         RestReport::Held held;
         held.contact = b.slot < 0;
+        held.slot = b.slot;
+        held.key = b.key;
+        held.law = b.law;
         held.name = model.name_of(held.contact ? Place{-1, b.key.a, b.key.b, b.key.feature}
                                                : Place{b.slot, -1, -1, 0});
         held.force = lambda.segment(at, b.rows).norm();

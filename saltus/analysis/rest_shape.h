@@ -34,6 +34,9 @@ struct RestReport {
     double force = 0;           // [N] or [N m]
     Vec3 point = Vec3::Zero();  // of contacts [m]
     bool contact = false;
+    int slot = -1;  // of Model::slots; of a contact its key and law instead
+    ContactKey key;
+    int law = -1;
   };
   std::vector<Held> held;  // what pushes: contacts, limits; joints of cuts
 };
