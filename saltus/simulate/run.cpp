@@ -167,13 +167,22 @@ struct SceneRun {
       std::memcpy(memory.data(), saved.state.data() + sizeof totals,
                   memory.size() * sizeof(double));
     metrics.restore(memory);
-    state = from_bytes(system.model, saved.state.data() + head, saved.state.size() - head);
-    if (state.step != saved.step || state.step < 0 || state.step > last_step)
+    try {
+      state = from_bytes(system.model, saved.state.data() + head, saved.state.size() - head);
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}: {}", options.resume_from, e.what()));
+    }
+    if (state.step != saved.step || state.step > last_step || !is_sound(system.model, state) ||
+        !totals.are_of(system.model))
       throw InputError(fmt::format("{}: the last checkpoint is damaged", options.resume_from));
     if (state.memory.size() < memory_of(system.actuation) + sensors.memory())
       throw InputError(
           fmt::format("{}: the checkpoint does not fit this scene", options.resume_from));
-    sensors.start(work.result.work, state);
+    try {
+      sensors.start(work.result.work, state);
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}: {}", options.resume_from, e.what()));
+    }
     first_step = state.step;
     open_recorder(false);  // a kill must not cost what is there: published when all is copied
     if (!recorder) return;

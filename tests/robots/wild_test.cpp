@@ -376,9 +376,9 @@ TEST(Wild, CouplingsAndLagsAreWrittenOut) {
 TEST(Wild, LoopsThatAFileLeavesOpenAreClosedAtTheStart) {
   const auto start = [](const std::string& keyframe) {
     return build_system(read_scene(Document::from_text(
-        fmt::format("saltus: 1\ntime: {{end: 1}}\nrobots: [{{file: {}, keyframe: {}}}]\n",
-                    path_of("gripper.xml"), keyframe),
-        "s.yaml")));
+        fmt::format("saltus: 1\ntime: {{end: 1}}\nrobots: [{{file: gripper.xml, keyframe: {}}}]\n",
+                    keyframe),
+        path_of("s.yaml"))));
   };
   const System system = start("open");
   // The pin of the bar against that of the right finger: 0.2 (sin 0.3 - sin 0.29), ... apart.

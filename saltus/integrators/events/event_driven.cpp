@@ -237,9 +237,11 @@ bool EventIntegrator::stabilise(EventReport& report) {
     return stuck("the mass matrix is singular");
   const double drift = dynamics_.rest_rows(here_.t, mode_, here_.v, now_);
   report.drift = std::max(report.drift, drift);
-  if (!(drift < 1e-3 * scales_.velocity))  // that is no drift: the row does not hold
+  if (!(drift < 1e-3 * scales_.velocity)) {  // that is no drift: the row does not hold
+    if (now_.restless < 0) return stuck("the velocities are not finite");
     return stuck(fmt::format("velocities: {} should rest and moves at {:.3g} m/s",
                              model_.name_of(mode_.elements[now_.restless].place()), drift));
+  }
   if (!dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_))
     return stuck("accelerations: the forces of what holds are not finite");
   note_slips();

@@ -25,6 +25,11 @@ class MemoryReader {
     if (at_ >= from_.size()) refuse();
     return from_[at_++];
   }
+  double positive() {  // or infinite
+    const double x = number();
+    if (!(x > 0)) refuse();
+    return x;
+  }
   std::int32_t whole(double least, double most) {
     const double x = number();
     if (!(x >= least && x <= most) || x != std::trunc(x)) refuse();
@@ -82,11 +87,11 @@ void write_key(const ContactKey& key, std::vector<double>& out) {
 void EventIntegrator::recall(const Vec& memory) {
   MemoryReader in(memory);
   const int most = static_cast<int>(memory.size());
-  pace_ = in.number();
-  flight_ = in.number();
-  scales_.velocity = in.number();
-  scales_.acceleration = in.number();
-  scales_.force = in.number();
+  pace_ = in.positive();
+  flight_ = in.positive();
+  scales_.velocity = in.positive();
+  scales_.acceleration = in.positive();
+  scales_.force = in.positive();
   leaving_.resize(in.index(most));
   impact_times_.resize(in.index(most));
   const int contacts = in.index(most);
