@@ -122,6 +122,30 @@ def test_soft_eel_of_60_coefficients_is_faster_than_real_time(run, scenes):
     assert used[1] - used[0] < 2
 
 
+def test_the_run_file_has_forces_and_flows_of_fluids(run, scenes, tmp_path):
+    """What the viewer shows: of each section the force, at its place the velocity of the street's closed form."""
+    out = tmp_path / "fish.h5"
+    assert run("run", scenes / "water/vortex-fish.yaml", "-o", out, "--set", "time.end=0.3", "--set", "metrics=[]").code == 0
+    file = h5py.File(out)
+    header = json.loads(bytes(file["header"][:]))
+    force, flow = (file["frames"][k][-1].reshape(-1, 3) for k in ("fluid_force", "flow"))
+    assert len(header["fluids"]) == len(force) == len(flow) and header["fluids"][-1]["wake"]
+    street, = header["streets"]
+    assert street["period"] == 1 and [row["circulation"] for row in street["rows"]] == [-0.565, 0.565]
+    pose, t = file["frames/pose"][-1].reshape(-1, 7), file["frames/t"][-1]
+    for place, u in zip(header["fluids"], flow):
+        th = 2 * math.atan2(pose[place["body"], 6], pose[place["body"], 3])
+        x, y = pose[place["body"], :2] + place["point"][0] * np.array([math.cos(th), math.sin(th)])
+        expected = np.array([1.0, 0.0])
+        for row in street["rows"]:
+            k = 2 * math.pi / street["period"]
+            X, Y = k * (x - street["carried"] * t - row["x"]), k * (y - row["y"])
+            D, q = math.cosh(Y) - math.cos(X) + 0.1, row["circulation"] / 2
+            expected += [-q * math.sinh(Y) / D, q * math.sin(X) / D]
+        assert u[:2] == pytest.approx(expected, abs=1e-10)
+    assert np.abs(force).max() > 1e-3
+
+
 SWIMMER = """
 saltus: 1
 planar: true
