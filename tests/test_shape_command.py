@@ -155,6 +155,23 @@ def test_supports_that_change_without_impact(run, scenes, shape):
     assert f"at t = 0.900000000 s front-foot.x would strike at {speed:.3g} m/s" in done.out
 
 
+def test_supports_hold_all_the_way(run, scenes):
+    """Both feet are held while the body stretches by a sine that rests at 0 and 4 s: only in between it is not possible."""
+    both = [x for i in (0, 1) for x in ("--set", f"shape.holds[{i}].during=[[0, 4]]")]
+    done = run("shape", scenes / "p4/inchworm.yaml", "--json", *both)
+    assert done.code == 1
+    crawl = json.loads(done.out)["gaits"][0]
+    assert not crawl["done"] and 0 < crawl["obstruction"]["t"] < 0.2
+    assert all("foot" in row for row in crawl["obstruction"]["rows"])
+
+
+def test_the_start_need_not_keep_the_axles(run, shape, scenes):
+    """Shape is asked for how to start: it must not want to be told. A run by dynamics does."""
+    dynamic = ("--set", "integrator.type=event-driven")
+    assert gait(shape("acm-3", *dynamic), "G1") == gait(shape("acm-3"), "G1")
+    assert "no side slip" in run("run", scenes / "p4/acm-3.yaml", *dynamic).err
+
+
 def test_added_mass_of_solids(shape):
     """The ellipses of the plane as cylinders across it, semi-axes along y and, turned, along x; and a body about another point."""
     solid = "{shape: elliptic-cylinder, semi_axes: [0.1, 1], length: 1, density: 1, at: {rpy: [0, 90 deg, 0]}}"
@@ -219,6 +236,8 @@ def test_symmetries_of_height_functions(shape, name, odd, even):
     ("p4/quadruped.yaml", ["shape.holds[0].friction=0"], "shape.holds[0].friction"),
     ("p4/quadruped.yaml", ["shape.held=[lf]", "shape.connection=mechanical"], "expected auto or kinematic"),
     ("p4/inchworm.yaml", ["shape.holds[0].during=[[1, 0]]"], "expected pairs of times"),
+    ("p4/inchworm.yaml", ["shape.holds[0].name=front-foot"], "shape.holds: two holds are called 'front-foot'"),
+    ("p4/peg-snake.yaml", ["shape.holds[0].normal=[0, 0, 1]"], "expected a normal in the plane of the creature, got (0, 0, 1)"),
     ("p4/free-chain.yaml", ["shape.stress={press: 1}"], "expected holds, there are none"),
     ("water/vortex-fish.yaml", ["shape.reference=centre-of-mass"], "no frame at the centre of mass"),
     ("p4/free-chain.yaml", ["shape.reference=link9"], "link9"),

@@ -190,6 +190,8 @@ def test_the_small_swimmer_runs(run, tmp_path):
     (("tail: {}", "flow: {type: linear, gradient: [[1, 0], [0, 1], [0, 0]]}"), "flow.gradient[0]: expected a row of 3 numbers"),
     (("length: 1", "length: 1\n    waves: [{component: bend_y, amplitude: 1, wave_length: 1, period: 1}]"), "bend_y is rigid"),
     (("length: 1", "length: 1\n    waves: [{amplitude: 1, wave_length: 1, period: 0}]"), "period"),
+    (("length: 1", "length: 1\n    waves: [{amplitude: 1, wave_length: 1e-3, period: 1}]"), "waves[0].wave_length: the basis of bend_z misses"),
+    (("length: 1", "length: 1\n    functions: 12\n    waves: [{amplitude: 50, wave_length: 1, period: 2, ramp: 1}]"), "waves[0].amplitude: expected a wave that does not turn the body through itself: at t = "),
     (("fluids:", "wings: [{body: ball, length: 1, width: 1, chord: [1, 0, 0]}]\nfluids:"), "wings[0].chord"),
     (("fluids:", "wings: [{body: bird, length: 1, width: 1}]\nfluids:"), "no body matches bird"),
 ])
@@ -198,6 +200,16 @@ def test_bad_input(run, tmp_path, change, message):
     assert change[0] in SWIMMER
     scene.write_text(SWIMMER.replace(*change))
     done = run("run", scene)
+    assert done.code == 2, done.out
+    assert message in done.err, done.err
+
+
+@pytest.mark.parametrize("key, value, message", [
+    ("wave_length", "0.05", "gaits[0].wave_length: expected a wave of at least two links"),
+    ("amplitude", "1000", "gaits[0].amplitude: expected a wave that does not turn the body through itself: at t = "),
+])
+def test_waves_that_a_chain_cannot_make(run, scenes, key, value, message):
+    done = run("run", scenes / "water/lamprey.yaml", "--set", f"gaits[0].{key}={value}")
     assert done.code == 2, done.out
     assert message in done.err, done.err
 

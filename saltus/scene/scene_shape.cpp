@@ -123,7 +123,9 @@ std::vector<Signal> gait_signals(const GaitScene& g, std::size_t joints) {
     case GaitKind::spline: expect(g.points.front().size(), "points"); break;
     case GaitKind::table: expect(g.points.front().size(), "file"); break;
     case GaitKind::signals: expect(g.signals.size(), "signals"); return g.signals;
-    case GaitKind::wave: return wave_angles(g.wave, static_cast<int>(joints), g.length);
+    case GaitKind::wave:
+      check_chain_wave(g, static_cast<int>(joints));
+      return wave_angles(g.wave, static_cast<int>(joints), g.length);
   }
   if (g.kind == GaitKind::polygon) return polygon_gait(g.points, g.period, g.cycles);
   if (g.kind == GaitKind::spline) return spline_gait(g.points, g.period);
@@ -199,6 +201,10 @@ void read_net(Fields& f, NetScene& net, std::vector<FluidScene>& fluids) {
                       not_negative);
            });
   if (f.writing_schema()) return;
+  for (std::size_t i = 0; i < net.holds.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (net.holds[i].hold.name == net.holds[k].hold.name)
+        throw f.error("holds", fmt::format("two holds are called '{}'", net.holds[i].hold.name));
   if (chosen) net.held = held;
   for (const std::string& name : held)
     if (std::none_of(net.holds.begin(), net.holds.end(),
