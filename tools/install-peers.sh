@@ -15,8 +15,8 @@ groups=(
   "libsiconos-numerics-dev"
   "clang"
 )
-# Header templates of Pinocchio (compiled with our compiler and flags) and MuJoCo's C library.
-python_packages=("pin==4.1.0" "mujoco==4.0.0")
+# Header templates of Pinocchio (compiled with our compiler and flags), MuJoCo's C library, PyElastica.
+python_packages=("pin==4.1.0" "mujoco==4.0.0" "pyelastica==1.0.0")
 venv=build/peers
 
 failed=()

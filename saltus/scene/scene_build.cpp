@@ -20,6 +20,8 @@ namespace saltus {
 
 namespace {
 
+constexpr int most_default_touches = 8;
+
 struct SystemBuilder {
   const Scene& scene;
   StartVelocities velocities = StartVelocities::checked;
@@ -277,7 +279,8 @@ struct SystemBuilder {
       add_station_shapes(bend.shapes, bend.spec.name, station, fmt::format("bends[{}]", index));
   }
 
-  // At how many points a segment may touch between its stations: time stepping knows them.
+  // At how many points a segment may touch between its stations: time stepping knows them. One that
+  // lies needs one an interval, on rough ground more.
   [[nodiscard]] int touches_of(const RodScene& rod, const std::string& path) const {
     const bool round = std::any_of(rod.shapes.begin(), rod.shapes.end(), [](const ShapeScene& s) {
       return std::holds_alternative<Sphere>(s.shape);
@@ -286,7 +289,7 @@ struct SystemBuilder {
       throw error(path + ".touches", "expected a sphere or a point among the rod's shapes");
     if (rod.touches >= 0) return rod.touches;
     if (!round || scene.method != Method::moreau) return 0;
-    return rod.spec.segments.size() == 1 ? 4 : 2;
+    return std::min(most_default_touches, heavy_stations(rod.spec.segments.front()) + 3);
   }
 
   void add_rod(std::size_t index) {

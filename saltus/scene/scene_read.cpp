@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "saltus/rods/segment.h"
 #include "saltus/scene/document.h"
 #include "saltus/scene/scene_elements.h"
 
@@ -199,8 +200,9 @@ void read_initial(Fields& f, const std::string& joint, Scene& scene) {
   if (f.scalar(q, "")) {
     start.q = {q};
   } else {
-    f.number_or_list("q", start.q, "", "coordinates", 1, 7);
-    f.number_or_list("v", start.v, "", "velocities", 1, 6);
+    // A floating body has 7 and 6, a segment of a rod as many as it has functions.
+    f.number_or_list("q", start.q, "", "coordinates", 1, most_coefficients);
+    f.number_or_list("v", start.v, "", "velocities", 1, most_coefficients);
   }
   if (f.writing_schema()) return;
   constexpr double most = 1e100;  // its square, an energy, still is a number

@@ -169,8 +169,8 @@ void read_rod(Fields& f, RodScene& rod) {
   read_strain_waves(f, waves);
   f.integer(
       "touches", rod.touches,
-      "at how many points of a segment its spheres may touch between stations at once; default "
-      "4, of several segments 2",
+      "at how many points of a segment its spheres may touch between stations at once; default: "
+      "3 more than its Gauss points, at most 8",
       0);
   f.list("shapes", "what touches, at its base, every station and the tip", [&](Fields& g) {
     ShapeScene shape;

@@ -457,6 +457,7 @@ def test_paths_of_a_scene(here):
     ({"design": "sobul"}, "design: expected grid, zip, latin-hypercube, sobol, got 'sobul'; nearest: 'sobol'"),
     ({"design": "sobol"}, "points: expected the number of runs"),
     ({"points": 3}, "points: belongs to latin-hypercube and sobol"),
+    ({"metrcs": []}, "metrcs: unknown key; nearest: 'metrics', 'parameters'; there are"),
     ({"parametres": []}, "parametres: unknown key; nearest: 'parameters'"),
     ({"parameters": [{"path": "time.step", "from": 2, "to": 1, "count": 3}]}, "to: expected at least from"),
     ({"parameters": [{"path": "time.step", "from": 0, "to": 1, "scale": "log", "count": 2}]}, "number > 0"),

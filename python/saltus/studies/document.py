@@ -16,7 +16,7 @@ _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """"; nearest: 'a', 'b'" of the known names that are like this one, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    close = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=3, cutoff=0.6)
     return f"; nearest: {', '.join(repr(c) for c in close)}" if close else ""
 
 
