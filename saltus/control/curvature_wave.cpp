@@ -95,15 +95,19 @@ double wave_misfit(const CurvatureWave& wave, const RodSegment& segment, Strain 
 WaveTurn overturns(const CurvatureWave& wave, double L) {
   constexpr int times = 64, places = 256;
   const double period = std::abs(wave.period);
-  const double step = std::max(period / times, (wave.ramp + period) / 4096);
+  const double step = std::max(period / times, (wave.ramp + period) / 1024);
+  std::vector<Vec2> bend;  // of each piece of the body, turned by it
+  for (int k = 0; k < places; ++k)
+    bend.push_back(L / places * parts(wave, (k + 0.5) * L / places, L));
   for (double t = step; t <= wave.ramp + period + 0.5 * step; t += step) {
     const double grown = t < wave.ramp ? t / wave.ramp : 1;
     const double r = grown * grown * grown * (10 - 15 * grown + 6 * grown * grown);
     const double p = full_turn * t / wave.period;
+    const Vec2 turned(std::cos(p), std::sin(p));
     double heading = 0, least = 0, most = 0, at_least = 0, at_most = 0;
     for (int k = 0; k < places; ++k) {
-      const Vec2 at = parts(wave, (k + 0.5) * L / places, L);
-      heading += L / places * r * (at[0] * std::cos(p) - at[1] * std::sin(p));
+      heading += r * (bend[static_cast<std::size_t>(k)][0] * turned.x() -
+                      bend[static_cast<std::size_t>(k)][1] * turned.y());
       const double s = (k + 1) * L / places;
       if (heading < least) least = heading, at_least = s;
       if (heading > most) most = heading, at_most = s;
