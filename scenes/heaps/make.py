@@ -26,7 +26,7 @@ class Dice:
 
 
 def head(title, end, step="1 ms", tolerance="1e-6"):
-    return [f"saltus: 1", f"title: {title}", f"time: {{step: {step}, end: {end}}}",
+    return ["saltus: 1", f"title: {title}", f"time: {{step: {step}, end: {end}}}",
             f"solver: {{type: auto, tolerance: {tolerance}}}"]
 
 
