@@ -137,6 +137,8 @@ def test_a_long_chain_is_corrected(run, scene, links, self_contact, coordinates,
     j = json.loads(done.out)
     assert done.code == 0, done.err
     assert j["max_raw_penetration"] > 1e-4 and j["max_penetration"] <= 1e-9 and j["max_joint_gap"] <= 1e-9
+    # Velocities go along with it: left as they are, joints that turn would feed the motion, and velocities pay for that.
+    assert j["books"]["paid"] <= 0.15 * abs(j["energy"]["change"])
 
 
 def test_a_flag_for_those_who_want_to_go_on(run, scene):
