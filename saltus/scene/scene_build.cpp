@@ -401,9 +401,10 @@ struct SystemBuilder {
       const ContactScene& c = scene.contacts[i];
       std::vector<std::string> side[2];
       std::set<std::string> bodies[2];
+      const NamePattern patterns[2] = {NamePattern(c.between[0]), NamePattern(c.between[1])};
       for (const NamedShape& s : shapes)
         for (int k = 0; k < 2; ++k)
-          if (matches(c.between[k], s.name)) {
+          if (patterns[k].matches(s.name)) {
             side[k].push_back(s.name);
             bodies[k].insert(s.body);
           }
