@@ -176,8 +176,10 @@ class Merger {
     }
   }
 
-  // What follows starts where it has to, unless the scene says otherwise.
-  void start_couplings(std::map<std::string, InitialScene>& start) const {
+  // What follows starts where it has to, unless the scene says otherwise. Returns whether any was
+  // moved: a leader may follow others that come later.
+  bool start_couplings(std::map<std::string, InitialScene>& start) const {
+    bool changed = false;
     for (const RobotCoupling& c : robot_.couplings) {
       const auto of_leader = [&](bool rate) {
         double x = 0;
@@ -191,9 +193,14 @@ class Merger {
         }
         return x;
       };
-      start[c.follower].q = {c.ratio * of_leader(false) + c.offset};
-      start[c.follower].v = {c.ratio * of_leader(true)};
+      InitialScene& follower = start[c.follower];
+      const std::vector<double> q{c.ratio * of_leader(false) + c.offset},
+          v{c.ratio * of_leader(true)};
+      changed = changed || follower.q != q || follower.v != v;
+      follower.q = q;
+      follower.v = v;
     }
+    return changed;
   }
 
   void add_contacts() {
@@ -267,7 +274,7 @@ class Merger {
     std::map<std::string, InitialScene> start = robot_.initial;
     if (use_.keyframe)
       for (const auto& [joint, given] : keyframe().joints) start[joint] = given;
-    start_couplings(start);
+    for (std::size_t k = 0; k < robot_.couplings.size() && start_couplings(start);) ++k;
     const bool moved = !use_.pose.r.isZero(0) || use_.pose.R != Mat3::Identity();
     for (const BodyScene& b : robot_.bodies)
       if (moved && b.joint.parent == "world" && std::holds_alternative<Floating>(b.joint.kind))
