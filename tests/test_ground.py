@@ -306,7 +306,7 @@ def test_event_driven_takes_belts(run, scenes):
     # A slip ends at a speed of 1e-9 of the scale, not at zero.
     assert energy["friction"] == pytest.approx(-1, abs=4e-9)
     assert energy["prescribed"] == pytest.approx(2, abs=4e-9)
-    assert abs(energy["integrator"]) < 1e-9
+    assert abs(energy["integrator"]) < 4e-9
 
 
 def test_a_point_thrown_on_a_belt_event_driven(run, tmp_path):
