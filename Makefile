@@ -77,7 +77,7 @@ fuzz-build: configure
 	@[[ -f build/fuzz/build.ninja ]] || cmake --preset fuzz
 	@cmake --build --preset fuzz
 
-fuzz: fuzz-build  ## libFuzzer with sanitizers on the readers of URDF, MJCF, SDF and scenes (FUZZ_RUNS=10000000)
+fuzz: fuzz-build  ## libFuzzer with sanitizers on all that reads files: robots, scenes, meshes, maps, problems, runs (FUZZ_RUNS=10000000)
 	@tests/fuzz/run.sh $(FUZZ_RUNS)
 
 peers:  ## install the engines that `make bench` compares with; nothing else needs them

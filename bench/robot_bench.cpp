@@ -19,7 +19,7 @@ const std::string source = SALTUS_SOURCE_DIR;
 const std::string a1 = source + "/../shared/robots/urdf/unitree_a1.urdf";
 
 constexpr const char* standing_a1 = R"(saltus: 1
-robots: [{{file: '{}', at: {{position: [0, 0, 0.32]}}}}]
+robots: [{{file: '{}', package_paths: ['{}'], at: {{position: [0, 0, 0.32]}}}}]
 obstacles: [{{name: ground, type: half-space}}]
 contacts: [{{between: [ground, '*_foot'], friction: 0.6}}]
 motors:
@@ -88,8 +88,9 @@ int main(int argc, char** argv) {
   using namespace saltus::bench;
   add_robot("quadruped", load_scene(source + "/scenes/robots/quadruped.yaml", {}));
   if (std::filesystem::exists(a1))
-    add_robot(
-        "A1",
-        read_scene(Document::from_text(fmt::format(fmt::runtime(standing_a1), a1), "a1.yaml"), {}));
+    add_robot("A1", read_scene(Document::from_text(fmt::format(fmt::runtime(standing_a1), a1,
+                                                               source + "/../shared"),
+                                                   "a1.yaml"),
+                               {}));
   return run_registered(argc, argv);
 }

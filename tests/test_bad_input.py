@@ -753,6 +753,41 @@ def test_feasible(run, tmp_path, args, words):
     assert all(word in message for word in words), words
 
 
+@pytest.mark.parametrize("damage", ["position", "quaternion", "place", "sensor", "short"])
+def test_a_damaged_checkpoint_is_refused(run, tmp_path, damage):
+    """Numbers that no state has are not read into a run (what else may be damaged, tests/fuzz/run_fuzz.cpp tries)."""
+    import h5py
+    import numpy as np
+
+    (tmp_path / "scene.yaml").write_text(BASE + "sensors: [{name: turn, type: encoder, joints: arm, rate: 100}]\n")
+    assert run("run", "scene.yaml", "-o", "x.yaml", "-q", cwd=tmp_path).code == 0
+    with h5py.File(tmp_path / "x.yaml", "r+") as f:
+        ends, data = f["checkpoints/end"][:], f["checkpoint_data/bytes"]
+        begin = int(ends[-2])
+        state = np.frombuffer(data[begin:int(ends[-1])].tobytes(), dtype=np.uint8).copy()
+        odd = len(state) % 8  # modes are bytes: what follows them is aligned with the end
+        numbers, memory = state[:len(state) - odd].view(np.float64), state[odd:].view(np.float64)
+        q = f["frames/q"][list(f["frames/step"]).index(f["checkpoints/step"][-1])]
+        at = state.tobytes().find(q.tobytes()) // 8
+        assert at > 0 and np.array_equal(numbers[at:at + len(q)], q)
+        if damage == "position":
+            numbers[at] = np.nan
+        elif damage == "quaternion":
+            numbers[at + 3:at + 7] = 0
+        elif damage == "place":  # the totals lead; places are integers, -1 where there is none
+            whole = state[:8 * at].view(np.int32)
+            whole[whole == -1] = 1000
+        elif damage == "sensor":  # readings taken, of which the place in the ring of two follows
+            assert memory[-10] == memory[-9] > 0
+            memory[-10] = -7
+        elif damage == "short":
+            f["checkpoints/end"][-1] = begin + 80
+        data[begin:begin + len(state)] = state
+    message = refused(run("run", "-o", "out.h5", "--resume", "x.yaml", cwd=tmp_path), tmp_path)
+    assert message.startswith("x.yaml: "), message
+    assert ("sensors" if damage == "sensor" else "checkpoint") in message
+
+
 @pytest.mark.parametrize("command", [["info"], ["csv"], ["audit"], ["run", "-o", "out.h5", "--resume"]])
 @pytest.mark.parametrize("kind", ["missing", "folder", "text", "empty", "hdf5", "cut"])
 def test_no_run_file(run, tmp_path, good_run, command, kind):

@@ -2,6 +2,7 @@
 docs/choosing.md)."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 
 import energy_bound  # noqa: E402
+import energy_scenes  # noqa: E402
 
 # A free chain that spins by two turns in a step, 0.2 rad in a 64th of it: all its energy is momentum, so that
 # velocities cannot pay for what its shape gains.
@@ -80,6 +82,63 @@ def test_a_run_that_diverges_names_the_first_step_whose_books_broke(run, scene):
     assert done.code == 1 and j["status"] == "diverged"
     assert "body '" in j["message"] and "; the books broke first with step " in j["message"]
     assert "turns by" in j["message"] and "a time.step of" in j["message"]
+
+
+BULLET = """\
+saltus: 1
+gravity: [0, 0, 0]
+bodies:
+  - {name: bullet, mass: 1 g, solid: {shape: sphere, radius: 2 mm}, joint: {type: floating}, shapes: [{type: sphere, radius: 2 mm}]}
+obstacles: [{name: plate, type: box, size: [0.01, 0.4, 0.4], at: {position: [0.5, 0, 0]}}]
+contacts: [{between: [bullet, plate], friction: 0.3}]
+initial: {bullet: {q: [0, 0, 0, 1, 0, 0, 0], v: [30, 0, 0, 0, 0, 0]}}
+time: {step: 1e-3, end: 0.02}
+"""
+
+
+def test_a_step_that_may_miss_a_contact_is_told(run, scene):
+    """30 mm a step, 4 mm and 10 mm thick: told before the first step, and with a step that is short enough the plate stops
+    it, without a word."""
+    j = json.loads(run("run", scene(BULLET), "--json").out)
+    line = j["warnings"][0]
+    assert line.startswith("shape 'bullet' moves by 0.03 m a step, more than it and 'plate' are thick together, 0.014 m")
+    dt = float(re.search(r"time.step of (\S+) s", line)[1])
+    j = json.loads(run("run", scene(BULLET), "--json", "--set", f"time.step={0.1 * dt}").out)
+    assert "warnings" not in j and j["impacts"] == 1
+
+
+def test_what_becomes_too_fast_on_the_way_is_told_at_the_end(run, scene):
+    """A ball is thrown at a thin plate, a rod is spun up: how far it moves and turns in a step, how deep it comes."""
+    text = BULLET.replace("gravity: [0, 0, 0]", "gravity: [2000, 0, 0]").replace("v: [30,", "v: [0,")
+    j = json.loads(run("run", scene(text), "--json", "--set", "time.end=0.05").out)
+    assert any(line.startswith("shape 'bullet' moved by ") and " in the step to t = " in line for line in j["warnings"])
+    text = """\
+saltus: 1
+gravity: [0, 0, 0]
+bodies:
+  - {name: rotor, mass: 1, solid: {shape: box, size: [0.4, 0.05, 0.05]}, joint: {type: revolute, axis: [0, 0, 1]}}
+motors: [{joints: rotor, type: torque, torque: 50}]
+time: {step: 5e-3, end: 0.1}
+"""
+    j = json.loads(run("run", scene(text), "--json").out)
+    assert any(re.match(r"body 'rotor' turned by \S+ rad in the step to t = ", line) for line in j["warnings"])
+    text = BULLET.replace("v: [30,", "v: [12,").replace("end: 0.02", "end: 0.05")  # 12 mm a step are seen
+    (line,) = json.loads(run("run", scene(text), "--json").out)["warnings"]
+    assert line.startswith("contact bullet - plate was 0.005 m deep in the middle of the step to t = 0.042 s, of the 0.004 m ")
+
+
+@pytest.mark.parametrize(("links", "self_contact", "coordinates", "end"),
+                         [(20, False, "minimal", 0.6), (30, False, "minimal", 1.15), (10, True, "maximal", 1.2)])
+def test_a_long_chain_is_corrected(run, scene, links, self_contact, coordinates, end):
+    """On the peg links turn about their own axis by far more than gaps close: that is no reason to stop (theory.md, section
+    14). Joints are closed to their own target, too."""
+    text = energy_scenes.chain(links, self_contact, coordinates)
+    done = run("run", scene(text), "--json", "--set", f"time.end={end}", "--set", "allow_unconverged=true")
+    j = json.loads(done.out)
+    assert done.code == 0, done.err
+    assert j["max_raw_penetration"] > 1e-4 and j["max_penetration"] <= 1e-9 and j["max_joint_gap"] <= 1e-9
+    # Velocities go along with it: left as they are, joints that turn would feed the motion, and velocities pay for that.
+    assert j["books"]["paid"] <= 0.15 * abs(j["energy"]["change"])
 
 
 def test_a_flag_for_those_who_want_to_go_on(run, scene):

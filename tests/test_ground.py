@@ -295,11 +295,46 @@ def test_event_driven_over_a_height_field(go):
     assert "moves off a facet of the height field" in err and "time stepping" in err
 
 
-@pytest.mark.parametrize("surface", [{"surface_velocity": [1, 0, 0]},
-                                     {"friction_map": {"factors": [[1]], "spacing": 1}}])
-def test_event_driven_refuses_belts_and_maps(go, surface):
-    what = scene({"type": "half-space", **surface}, block({"type": "point"}, (0, 0, 0)),
-                 {"friction": 0.3}, 1)
+def test_event_driven_takes_belts(run, scenes):
+    """A block on a conveyor: the belt's speed after v/(mu g), to the integrator's tolerance, and the books."""
+    done = run("run", scenes / "ground/conveyor.yaml", "--json", "--set", "integrator.type=event-driven",
+               "--set", "time.step=0.1")
+    assert done.code == 0, done.err
+    out = json.loads(done.out)
+    assert out["metrics"]["x_end"] == pytest.approx(1 - 0.5 / (0.4 * G), abs=1e-9)
+    energy = out["energy"]
+    # A slip ends at a speed of 1e-9 of the scale, not at zero.
+    assert energy["friction"] == pytest.approx(-1, abs=4e-9)
+    assert energy["prescribed"] == pytest.approx(2, abs=4e-9)
+    assert abs(energy["integrator"]) < 4e-9
+
+
+def test_a_point_thrown_on_a_belt_event_driven(run, tmp_path):
+    """Down onto a belt and along it: the impact takes mu times its impulse from the slip, friction the rest."""
+    mu, speed, drop, along = 0.3, -0.5, 0.2, 1.0
+    what = scene({"type": "half-space", "surface_velocity": [speed, 0, 0]},
+                 block({"type": "point"}, (0, 0, drop), (along, 0, 0, 0, 0, 0)), {"friction": mu}, 1, step=0.1)
+    what["integrator"] = {"type": "event-driven"}
+    path = tmp_path / "scene.json"
+    path.write_text(json.dumps(what))
+    done = run("run", path, "--json", "-o", tmp_path / "out.h5")
+    assert done.code == 0, done.err
+    fall = math.sqrt(2 * drop / G)
+    v1 = along - mu * G * fall
+    slides = (v1 - speed) / (mu * G)
+    rest = 1 - fall - slides
+    assert rest > 0
+    x = along * fall + v1 * slides - 0.5 * mu * G * slides**2 + speed * rest
+    with h5py.File(tmp_path / "out.h5") as f:
+        assert f["frames/pose"][-1].ravel()[0] == pytest.approx(x, abs=1e-8)
+    out = json.loads(done.out)
+    turned = sum(abs(out["energy"][k]) for k in ("friction", "prescribed", "impacts") if k in out["energy"])
+    assert abs(out["energy"]["integrator"]) < 1e-10 * max(turned, 1)
+
+
+def test_event_driven_refuses_friction_maps(go):
+    what = scene({"type": "half-space", "friction_map": {"factors": [[1]], "spacing": 1}},
+                 block({"type": "point"}, (0, 0, 0)), {"friction": 0.3}, 1)
     what["integrator"] = {"type": "event-driven"}
     err, _ = go(what, code=2)
     assert "scene.yaml:" in err and "event-driven" in err and "ground" in err

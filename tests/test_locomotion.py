@@ -187,7 +187,7 @@ def a1(kind, **changes):
         pytest.skip(f"{file} is not there")
     joints = {f"{leg}_{joint}_joint": angle for leg in ("FR", "FL", "RR", "RL")
               for joint, angle in (("hip", 0.0), ("thigh", 0.9), ("calf", -1.8))}
-    robot = {"file": str(file), "base": "floating", "at": {"position": [0, 0, 0.28 if kind == "urdf" else -0.15]}}
+    robot = {"file": str(file), "package_paths": [str(ROBOTS)], "base": "floating", "at": {"position": [0, 0, 0.28 if kind == "urdf" else -0.15]}}
     scene = {"saltus": 1, "robots": [robot],
              "obstacles": [{"name": "ground", "type": "half-space"}],
              "contacts": [{"between": ["ground", "*"], "friction": 0.8}],

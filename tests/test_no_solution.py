@@ -75,6 +75,30 @@ def test_no_solution(run, tmp_path, text, blamed, time, speed):
         assert name in solved.out
 
 
+def test_a_heap_without_a_solution_names_its_contacts(run, tmp_path):
+    """Forty-two balls in a row between walls that close: no dense problem (docs/solvers.md)."""
+    n = 42
+    reach = 0.1 * n + 0.1
+    walls = [WALL % (name, "1, 0, 0", MOVE % (side * (reach + 0.05), side * (reach - 0.1)))
+             for name, side in (("left", -1), ("right", 1))]
+    starts = "".join(f"  ball{i}: {{q: [{0.2 * i - 0.1 * (n - 1)}, 0, 0, 1, 0, 0, 0]}}\n" for i in range(n))
+    path = tmp_path / "scene.yaml"
+    path.write_text(scene(walls + [BALL.replace("name: ball", f"name: ball{i}") for i in range(n)],
+                          'contacts: [{between: ["*", "ball*"], friction: 0.3}]\ninitial:\n' + starts))
+    when = first_contact(0.15, 0.1)
+    done = run("run", path, "--json", "--set", f"time.end={when + 2e-3}", timeout=120)
+    assert done.code == 1
+    found = json.loads(done.out)["no_solution"]
+    assert found["t"] == pytest.approx(when, abs=1.1e-3)
+    assert found["count"] == n + 1  # every contact from wall to wall
+    assert found["at"][:2] == ["contact left - ball0", f"contact right - ball{n - 1}"]
+    assert "contact left - ball0" in done.err and "has no solution" in done.err
+    # The least violation: what the walls close by is shared in the ratio of the contacts' own 1/m, two for
+    # balls that both give way and one for a ball at a wall.
+    closing = 2 * 0.15 * cycloid(found["t"])[1]
+    assert found["miss"] == pytest.approx(closing * 2 / (2 * (n - 1) + 2), rel=1e-3)
+
+
 def test_an_unconverged_step_with_a_solution_is_not_called_so(run, scenes):
     done = run("run", scenes / "contact/tower.yaml", "--json", "--set", "solver.type=jor", "--set",
                "solver.max_iterations=2", "--set", "time.end=0.02")

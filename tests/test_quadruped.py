@@ -87,7 +87,7 @@ def test_random_falls(falls, soak):
 
 LIMP = """\
 saltus: 1
-robots: [{file: %s, base: floating, at: {position: [0, 0, 0.4]}}]
+robots: [{file: %s, package_paths: [%s], base: floating, at: {position: [0, 0, 0.4]}}]
 obstacles: [{name: ground, type: half-space}]
 contacts: [{between: [ground, "*"], friction: 0.8}]
 initial: {base: {v: [0, 2, 0, -4, 0, 0]}}
@@ -116,7 +116,7 @@ def test_a_limp_a1_falls_on_the_limits_of_its_joints(falls, repo, tmp_path):
     a1 = repo.parent / "shared/robots/urdf/unitree_a1.urdf"
     if not a1.is_file():
         pytest.skip(f"{a1} is not there: no robots of others")
-    (tmp_path / "scene.yaml").write_text(LIMP % a1)
+    (tmp_path / "scene.yaml").write_text(LIMP % (a1, a1.parent))
     lands_on_its_limits(falls(30, 7, 1.5, scene=tmp_path / "scene.yaml"), 13.741)
 
 

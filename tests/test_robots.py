@@ -149,7 +149,7 @@ def test_stands_or_rests(run, tmp_path, name, ground):
     if not ROBOTS.is_dir():
         pytest.skip(f"{ROBOTS} is not there: no robots of others")
     case = CASES[name]
-    robot = {"file": str(ROBOTS / case["folder"] / name)}
+    robot = {"file": str(ROBOTS / case["folder"] / name), "package_paths": [str(ROBOTS)]}
     scene = {"saltus": 1, "time": {"step": 0.002, "end": 20}, **case["scene"],
              "obstacles": [FLAT if ground == "flat" else ROUGH],
              "probes": [{"name": f"p{i}", "body": b} for i, b in enumerate(case["probes"])],
@@ -180,7 +180,8 @@ def test_tendons_of_mjcf_hold_and_pull(run, repo, tmp_path):
     spring of two joints comes to where the weights of their links let it."""
     scene = tmp_path / "strings.yaml"
     scene.write_text(yaml.safe_dump({
-        "saltus": 1, "robots": [{"file": str(repo / "tests/robots/files/strings.xml"), "motors": False}],
+        "saltus": 1, "robots": [{"file": str(repo / "tests/robots/files/strings.xml"), "motors": False,
+                                 "package_paths": [str(repo / "tests/robots/files")]}],
         "time": {"step": 2e-4, "end": 0.43}, "probes": [{"name": "bob", "body": "bob"}],
         "metrics": [{"name": a, "type": "position", "probe": "bob", "axis": a, "at": 0.43} for a in "xyz"]}))
     done = run("run", scene, "--json", "-o", tmp_path / "run.h5")

@@ -155,6 +155,41 @@ def test_supports_that_change_without_impact(run, scenes, shape):
     assert f"at t = 0.900000000 s front-foot.x would strike at {speed:.3g} m/s" in done.out
 
 
+def test_supports_hold_all_the_way(run, scenes):
+    """Both feet are held while the body stretches by a sine that rests at 0 and 4 s: only in between it is not possible."""
+    both = [x for i in (0, 1) for x in ("--set", f"shape.holds[{i}].during=[[0, 4]]")]
+    done = run("shape", scenes / "p4/inchworm.yaml", "--json", *both)
+    assert done.code == 1
+    crawl = json.loads(done.out)["gaits"][0]
+    assert not crawl["done"] and 0 < crawl["obstruction"]["t"] < 0.2
+    assert all("foot" in row for row in crawl["obstruction"]["rows"])
+
+
+def test_the_start_need_not_keep_the_axles(run, shape, scenes):
+    """Shape is asked for how to start: it must not want to be told. A run by dynamics does."""
+    dynamic = ("--set", "integrator.type=event-driven")
+    assert gait(shape("acm-3", *dynamic), "G1") == gait(shape("acm-3"), "G1")
+    assert "no side slip" in run("run", scenes / "p4/acm-3.yaml", *dynamic).err
+
+
+def test_added_mass_of_solids(shape):
+    """The ellipses of the plane as cylinders across it, semi-axes along y and, turned, along x; and a body about another point."""
+    solid = "{shape: elliptic-cylinder, semi_axes: [0.1, 1], length: 1, density: 1, at: {rpy: [0, 90 deg, 0]}}"
+    sets = [x for i in range(3) for x in ("--set", f"bodies[{i}].added_mass={solid}")]
+    expect_pose(gait(shape("ellipses", *sets), "circle"), *gait(shape("ellipses"), "circle")["position"][:2], 0, 1e-11)
+    ball = "{shape: sphere, radius: 0.5, density: 1, at: {position: [0.3, 0, 0]}}"
+    m = math.pi / 12  # half of what it displaces; 0.3 m before the joint of planar motion
+    matrix = [[0.0] * 6 for _ in range(6)]
+    for i in range(3):
+        matrix[i][i] = m
+    matrix[4][4] = matrix[5][5] = m * 0.09
+    matrix[1][5] = matrix[5][1] = m * 0.3
+    matrix[2][4] = matrix[4][2] = -m * 0.3
+    given = "[" + ", ".join(repr(x) for row in matrix for x in row) + "]"
+    a, b = (gait(shape("ellipses", "--set", f"bodies[0].added_mass={x}"), "circle")["position"] for x in (ball, given))
+    assert a == pytest.approx(b, abs=1e-12)
+
+
 def test_a_snake_pressed_between_pegs(shape):
     """lambda_kin carries the weight by friction alone; the least stress that presses enough (closed form for a thin snake)."""
     stress = shape("peg-snake")["stress"]
@@ -201,6 +236,8 @@ def test_symmetries_of_height_functions(shape, name, odd, even):
     ("p4/quadruped.yaml", ["shape.holds[0].friction=0"], "shape.holds[0].friction"),
     ("p4/quadruped.yaml", ["shape.held=[lf]", "shape.connection=mechanical"], "expected auto or kinematic"),
     ("p4/inchworm.yaml", ["shape.holds[0].during=[[1, 0]]"], "expected pairs of times"),
+    ("p4/inchworm.yaml", ["shape.holds[0].name=front-foot"], "shape.holds: two holds are called 'front-foot'"),
+    ("p4/peg-snake.yaml", ["shape.holds[0].normal=[0, 0, 1]"], "expected a normal in the plane of the creature, got (0, 0, 1)"),
     ("p4/free-chain.yaml", ["shape.stress={press: 1}"], "expected holds, there are none"),
     ("water/vortex-fish.yaml", ["shape.reference=centre-of-mass"], "no frame at the centre of mass"),
     ("p4/free-chain.yaml", ["shape.reference=link9"], "link9"),
@@ -210,6 +247,12 @@ def test_symmetries_of_height_functions(shape, name, odd, even):
     ("p4/purcell.yaml", ["shape.resistance[0].bodies=[fin*]"], "no body matches fin*"),
     ("p4/ellipses.yaml", ["bodies[0].added_mass=[1, 1, 1, 1, 1, -1]"], "expected no negative eigenvalue"),
     ("p4/ellipses.yaml", ["bodies[0].added_mass=[1, 1, 1, 1, 1, 1, 1]"], "expected 6 or 36 numbers"),
+    ("p4/ellipses.yaml", ["bodies[0].added_mass={shape: ellipsoid, semi_axes: [1, 0, 1]}"], "bodies[0].added_mass.semi_axes: expected positive lengths"),
+    ("p4/ellipses.yaml", ["bodies[0].added_mass={shape: ellipsoid, semi_axes: [1, 1e-9, 1]}"], "expected lengths within a factor of 1e6"),
+    ("p4/ellipses.yaml", ["bodies[0].added_mass={shape: cylinder, radius: -1, length: 1}"], "bodies[0].added_mass.radius: expected a number > 0"),
+    ("p4/ellipses.yaml", ["bodies[0].added_mass={shape: elliptic-cylinder, semi_axes: [1], length: 1}"], "bodies[0].added_mass.semi_axes"),
+    ("p4/ellipses.yaml", ["bodies[0].added_mass={shape: sphere, radius: 1e200}"], "bodies[0].added_mass"),
+    ("p4/ellipses.yaml", ["bodies[0].added_mass={shape: cube, size: 1}"], "cube"),
     ("p0/flat.yaml", ["coordinates=maximal"], "expected minimal coordinates"),
     # found by mutation, both crashed: decompositions of what is not finite read what was never written
     ("p4/purcell.yaml", ["gaits[circle].centre=[0, 1e308]"], "'link3' has no finite place at the shape with a2 = 1e+308"),

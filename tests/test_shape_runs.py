@@ -62,6 +62,15 @@ def test_axles_with_a_grip_go_on(metrics):  # must-show 3: where the axles have 
     assert summary["energy"]["friction"] < -0.1
 
 
+def test_a_gait_beyond_its_limits_stops_the_connection(run, scenes, tmp_path):
+    """acm-3's serpenoid: r1 = .5 sin t reaches .49 at t = 1.3705 s, a step of 0.0105 s later the run stops."""
+    text = (scenes / "p4/acm-3.yaml").read_text().replace("type: revolute", "type: revolute, limits: [-0.49, 0.49]")
+    (tmp_path / "limited.yaml").write_text(text)
+    done = run("run", tmp_path / "limited.yaml")
+    assert done.code == 1
+    assert "'r1' leaves its limits -0.49 .. 0.49: at t = 1.37183 s" in done.err
+
+
 def test_passive_joints_follow(scenes, tmp_path, run):  # section 3: r3', r4' of five modules
     text = (scenes / "p4/acm-5.yaml").read_text()
     text = text[:text.index("time:")] + """
@@ -119,6 +128,24 @@ def test_isotropic_drag_keeps_zero_momentum(metrics):  # section 8: the pose of 
                           f"fluids[0].slender.normal={c}", "gaits[circle].centre=[1, 1]", "gaits[circle].radius=0.5",
                           "initial.link2={v: [0.031263723567350014, -0.035102896569838386, -0.12678491860337907]}")
         expect_pose(summary, -0.0171766214049, 0.0049064920844, -0.0564793909203, 1e-9)
+
+
+def test_coulomb_friction_moves_the_centre_of_mass(run, scenes, tmp_path):
+    """Section 8's contrast, the same gait from zero momentum: isotropic viscous drag never moves it, Coulomb's friction does."""
+    start = ["gaits[circle].centre=[1, 1]", "gaits[circle].radius=0.5",
+             "initial.link2={v: [0.031263723567350014, -0.035102896569838386, -0.12678491860337907]}"]
+    viscous = ["fluids[0].slender.tangential=2", "fluids[0].slender.normal=2", "integrator.type=event-driven"]
+    coulomb = ["fluids=[]", "supports=[{bodies: ['link*'], friction: 0.3, load: 1}]"]
+
+    def moved(sets):
+        out = tmp_path / "chain.h5"
+        done = run("run", scenes / "p4/viscous-chain.yaml", "-o", out, *[x for s in start + sets for x in ("--set", s)])
+        assert done.code == 0, done
+        com = h5py.File(out)["frames/com"][:]
+        return np.linalg.norm(com - com[0], axis=1).max()
+
+    assert moved(viscous) < 1e-12
+    assert moved(coulomb) > 0.02  # 0.046 m at 10 ms
 
 
 def test_unicycle(metrics, run, scenes):  # section 3
@@ -218,6 +245,7 @@ def test_a_skater_jumps_turns_and_lands(run, scenes, tmp_path):
     ("p4/free-chain.yaml", ["integrator.type=connection"], "nothing but momentum decides"),
     ("p4/acm-slip.yaml", ["integrator.type=connection"], "runner 'axle1' with scales, friction or a grip"),
     ("p4/unicycle.yaml", ["wheels[0].radius=-1"], "wheels[0].radius"),
+    ("p4/free-chain.yaml", ["gaits[aside].joints=[a1, a2, zz]"], "gaits[0].joints: no joint matches zz"),
     ("p4/unicycle.yaml", ["planar=true"], "planar"),
     ("p4/unicycle.yaml", ["integrator.type=moreau"], "rolls without sliding"),
     ("p4/rolling-disc.yaml", ["wheels[0].height=0.1"], "off its plane"),

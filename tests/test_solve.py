@@ -274,6 +274,59 @@ def pile(layers, width, mu=0.5, skew=0.0):
     return text, *dense, f, len(contacts)
 
 
+def rocks(layers, width, mu, ratio, points):
+    """Blocks in space on blocks, `points` contacts on each face with normals turned a little (more than three are
+    redundant), and walls beside some; masses up to `ratio` times the least. The text and how many contacts."""
+    random = np.random.default_rng(layers + points)
+    index = {key: number for number, key in enumerate(
+        (k, i, j) for k in range(layers) for i in range(width) for j in range(width))}
+    place = np.array(list(index), dtype=float)[:, [1, 2, 0]] + [0, 0, 0.5]
+    place[:, :2] += 0.05 * random.normal(size=(len(index), 2))
+    mass = np.exp(random.uniform(0, math.log(ratio), len(index)))
+    contacts = []
+    for (k, i, j), a in index.items():
+        below = index[k - 1, i, j] if k else -1
+        for angle in 2 * math.pi * np.arange(points) / points:
+            point = np.array([i + 0.35 * math.cos(angle), j + 0.35 * math.sin(angle), k]) + 0.02 * random.normal(size=3)
+            contacts.append((a, below, point, np.array([0, 0, 1]) + 0.05 * random.normal(size=3)))
+        if i + 1 < width and random.random() < 0.5:
+            contacts.append((index[k, i + 1, j], a, np.array([i + 0.5, j, k + 0.5]), np.array([1.0, 0, 0])))
+    inertia = np.concatenate([[m] * 3 + [m / 6, m / 5, m / 4] for m in mass])
+    H = []
+    for c, (a, b, point, normal) in enumerate(contacts):
+        normal = normal / np.linalg.norm(normal)
+        first = np.cross(normal, [1, 0, 0] if abs(normal[0]) < 0.7 else [0, 1, 0])
+        first /= np.linalg.norm(first)
+        for row, axis in enumerate((normal, first, np.cross(normal, first))):
+            for body, side in ((a, 1), (b, -1)):
+                if body >= 0:
+                    column = side * np.append(axis, np.cross(point - place[body], axis))
+                    H += [(6 * body + d, 3 * c + row, x) for d, x in enumerate(column)]
+    f = inertia * 0.01 * random.normal(size=len(inertia))
+    f[2::6] -= mass * 9.81e-2
+    n, m = len(inertia), 3 * len(contacts)
+    return (f"3 {len(contacts)}\n" + triplet([(k, k, x) for k, x in enumerate(inertia)], n, n) + triplet(H, n, m)
+            + " ".join(map(repr, map(float, f))) + "\n" + " ".join(["0"] * m) + "\n"
+            + " ".join([str(mu)] * len(contacts)) + "\n"), len(contacts)
+
+
+@pytest.mark.parametrize("layers, width, mu, ratio, points", [
+    (10, 1, 0.6, 1, 4), (10, 1, 0.6, 1e4, 4), (3, 3, 0.1, 1, 4), (3, 3, 1.5, 1, 4), (3, 3, 0.7, 1e3, 4), (3, 3, 1.0, 1, 8),
+    (4, 3, 1.0, 10, 8)])
+def test_piles_of_rocks(run, tmp_path, layers, width, mu, ratio, points):
+    """mu from 0.1 to 1.5, towers with masses to 1e4 and piles to 1e3, two to four times as many rows as rank: to 1e-8.
+
+    Not solved, nor by Siconos: (3, 3, 0.7, 1e4, 4), see docs/solvers.md."""
+    text, contacts = rocks(layers, width, mu, ratio, points)
+    path = tmp_path / "rocks.dat"
+    path.write_text(text)
+    done = run("solve", path, "--json", timeout=300)
+    got = json.loads(done.out)
+    print(f"{contacts} contacts, mu {mu}, masses to {ratio:g}: {got['cpu_seconds']:.2f} s of the processor by "
+          f"{got['finished_by']}, {got['literature_relative']:.1e}")
+    assert got["literature_relative"] <= 1e-8
+
+
 def test_an_unsymmetric_mass_matrix_is_taken_as_it_stands(run, tmp_path):
     """Entries above the diagonal count: the solution keeps its law with M as the file has it."""
     text, M, H, f, contacts = pile(4, 5, skew=5e-3)

@@ -220,7 +220,8 @@ def test_an_exported_scene_has_the_same_dynamics(run, robots, report, tmp_path, 
     ends = []
     direct = tmp_path / "direct.yaml"
     direct.write_text(yaml.safe_dump({"saltus": 1, "time": {"end": 0.05},
-                                      "robots": [{"file": str(file), "base": base}]}))
+                                      "robots": [{"file": str(file), "base": base,
+                                                  "package_paths": [str(robots)]}]}))
     for n, s in enumerate((scene, direct)):
         out = tmp_path / f"{n}.h5"
         assert run("run", s, "-q", "-o", out, "--set", "time.end=0.05").code == 0

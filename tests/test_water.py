@@ -122,6 +122,30 @@ def test_soft_eel_of_60_coefficients_is_faster_than_real_time(run, scenes):
     assert used[1] - used[0] < 2
 
 
+def test_the_run_file_has_forces_and_flows_of_fluids(run, scenes, tmp_path):
+    """What the viewer shows: of each section the force, at its place the velocity of the street's closed form."""
+    out = tmp_path / "fish.h5"
+    assert run("run", scenes / "water/vortex-fish.yaml", "-o", out, "--set", "time.end=0.3", "--set", "metrics=[]").code == 0
+    file = h5py.File(out)
+    header = json.loads(bytes(file["header"][:]))
+    force, flow = (file["frames"][k][-1].reshape(-1, 3) for k in ("fluid_force", "flow"))
+    assert len(header["fluids"]) == len(force) == len(flow) and header["fluids"][-1]["wake"]
+    street, = header["streets"]
+    assert street["period"] == 1 and [row["circulation"] for row in street["rows"]] == [-0.565, 0.565]
+    pose, t = file["frames/pose"][-1].reshape(-1, 7), file["frames/t"][-1]
+    for place, u in zip(header["fluids"], flow):
+        th = 2 * math.atan2(pose[place["body"], 6], pose[place["body"], 3])
+        x, y = pose[place["body"], :2] + place["point"][0] * np.array([math.cos(th), math.sin(th)])
+        expected = np.array([1.0, 0.0])
+        for row in street["rows"]:
+            k = 2 * math.pi / street["period"]
+            X, Y = k * (x - street["carried"] * t - row["x"]), k * (y - row["y"])
+            D, q = math.cosh(Y) - math.cos(X) + 0.1, row["circulation"] / 2
+            expected += [-q * math.sinh(Y) / D, q * math.sin(X) / D]
+        assert u[:2] == pytest.approx(expected, abs=1e-10)
+    assert np.abs(force).max() > 1e-3
+
+
 SWIMMER = """
 saltus: 1
 planar: true
@@ -166,6 +190,8 @@ def test_the_small_swimmer_runs(run, tmp_path):
     (("tail: {}", "flow: {type: linear, gradient: [[1, 0], [0, 1], [0, 0]]}"), "flow.gradient[0]: expected a row of 3 numbers"),
     (("length: 1", "length: 1\n    waves: [{component: bend_y, amplitude: 1, wave_length: 1, period: 1}]"), "bend_y is rigid"),
     (("length: 1", "length: 1\n    waves: [{amplitude: 1, wave_length: 1, period: 0}]"), "period"),
+    (("length: 1", "length: 1\n    waves: [{amplitude: 1, wave_length: 1e-3, period: 1}]"), "waves[0].wave_length: the basis of bend_z misses"),
+    (("length: 1", "length: 1\n    functions: 12\n    waves: [{amplitude: 50, wave_length: 1, period: 2, ramp: 1}]"), "waves[0].amplitude: expected a wave that does not turn the body through itself: at t = "),
     (("fluids:", "wings: [{body: ball, length: 1, width: 1, chord: [1, 0, 0]}]\nfluids:"), "wings[0].chord"),
     (("fluids:", "wings: [{body: bird, length: 1, width: 1}]\nfluids:"), "no body matches bird"),
 ])
@@ -174,6 +200,16 @@ def test_bad_input(run, tmp_path, change, message):
     assert change[0] in SWIMMER
     scene.write_text(SWIMMER.replace(*change))
     done = run("run", scene)
+    assert done.code == 2, done.out
+    assert message in done.err, done.err
+
+
+@pytest.mark.parametrize("key, value, message", [
+    ("wave_length", "0.05", "gaits[0].wave_length: expected a wave of at least two links"),
+    ("amplitude", "1000", "gaits[0].amplitude: expected a wave that does not turn the body through itself: at t = "),
+])
+def test_waves_that_a_chain_cannot_make(run, scenes, key, value, message):
+    done = run("run", scenes / "water/lamprey.yaml", "--set", f"gaits[0].{key}={value}")
     assert done.code == 2, done.out
     assert message in done.err, done.err
 

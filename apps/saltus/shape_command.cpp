@@ -71,7 +71,9 @@ void print_kind(const ShapeReport& r) {
     fmt::print("\nA of eta = -A r', a column a shape variable\n");
     print_matrix(r.form.A, s.space.components);
   } else if (s.space.p() > 0) {
-    fmt::print("\nno A: the shape is singular\n");
+    fmt::print("\nno A: {}\n", r.kind.kind == ShapeClass::under && r.kind.rank == r.kind.rank_all
+                                   ? "the axles leave twists to dynamics"
+                                   : "the shape is singular");
   }
 }
 

@@ -15,8 +15,8 @@ w, x, y, z; z is up.
 from ._core import *  # noqa: F403
 from ._core import _commit as __commit__, _version as __version__
 from .capability import capability
-from .errors import (BusyError, DivergenceError, EnergyError, Error, InputError, UnconvergedError,
-                     UnconvergedWarning)
+from .errors import (BusyError, DivergenceError, EnergyError, Error, InputError, SceneWarning,
+                     UnconvergedError, UnconvergedWarning)
 from .impacts import feasible
 from .packaged import scene_names, scene_path
 from .rods import Rod

@@ -36,5 +36,9 @@ class BusyError(Error, RuntimeError):
     """The object is being stepped: in another thread, or by the step that made this callback."""
 
 
+class SceneWarning(RuntimeWarning):
+    """What a run tells of its start, or of a step that is too long for its speeds (`Run.summary["warnings"]`)."""
+
+
 class UnconvergedWarning(RuntimeWarning):
     """A step missed the solver's tolerance."""

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import tempfile
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 
 from . import _core
 from ._core import Scene, State, _RunReader
-from .errors import DivergenceError, EnergyError, InputError, UnconvergedError
+from .errors import DivergenceError, EnergyError, InputError, SceneWarning, UnconvergedError
 from .rods import Rod
 
 Progress = Callable[[float, float, float], object]
@@ -386,6 +387,7 @@ def run(scene: Scene | str | os.PathLike[str],
         be resumed.
     check: DivergenceError, UnconvergedError and EnergyError (with the run as `.run`) where the command line
         would exit with 1 or 3.
+    SceneWarning: of the start, or of a step that is too long for its speeds.
     Ctrl-C stops the run (KeyboardInterrupt); what was recorded stays readable."""
     if not isinstance(scene, Scene):
         scene = Scene(scene, overrides)
@@ -427,6 +429,8 @@ def _finish(go: Callable[[Path | None, Any], tuple[str, str, str, State]],
             sys.stderr.write("\r" + " " * 90 + "\r")
     if remove:
         weakref.finalize(result, remove)
+    for line in result.summary.get("warnings", []):
+        warnings.warn(line, SceneWarning, stacklevel=3)
     failures = {"diverged": DivergenceError, "unconverged": UnconvergedError, "gained": EnergyError}
     if check and result.status in failures:
         error = failures[result.status](result.message)

@@ -23,18 +23,23 @@ struct Simulation {
   StateHandle* state = nullptr;
   StepWorkspaceHandle* work = nullptr;
   MoreauMidpoint options;
+  std::optional<Integrator> other;  // of a scene that is not stepped by Moreau
   State start;
   std::unique_ptr<SensorBank> bank;  // of a scene that has sensors
 
   Simulation(const ModelPtr& m, nb::object act, StateHandle s, const MoreauMidpoint& o,
-             const std::vector<Sensor>& sensors = {})
-      : model(m), actuation_object(std::move(act)), options(o), start(s.state) {
+             const std::vector<Sensor>& sensors = {}, std::optional<Integrator> another = {})
+      : model(m),
+        actuation_object(std::move(act)),
+        options(o),
+        other(std::move(another)),
+        start(s.state) {
     actuation = nb::cast<ActuationHandle*>(actuation_object);
     require_model(*model, actuation->model, "actuation");
     require_model(*model, s.model, "state");
     check(*model, actuation->actuation);
     check_state(*model, start);
-    check_supported(options, *model, actuation->actuation, "");
+    check_supported(other ? *other : options, *model, actuation->actuation, "");
     state_object = nb::cast(std::move(s));
     state = nb::cast<StateHandle*>(state_object);
     work_object = nb::cast(StepWorkspaceHandle(model));
@@ -56,7 +61,8 @@ struct Simulation {
   StepsReport step(std::int64_t n) {
     if (bank && options.dt != bank->dt())
       throw InputError("options.dt: the sensors of this simulation count steps of the scene's dt");
-    return step_many(*actuation, *state, *work, options, n, bank.get());
+    return other ? advance_many(*actuation, *state, *work, *other, n, bank.get())
+                 : step_many(*actuation, *state, *work, options, n, bank.get());
   }
 
   void reset(const StateHandle* to) {
@@ -154,8 +160,10 @@ void bind_simulation(nb::module_& m) {
           "__init__",
           [](Simulation* self, const SceneHandle& scene) {
             BuiltSystem b = build(scene.scene);
+            std::optional<Integrator> other;
+            if (scene.scene.method != Method::moreau) other = integrator_of(scene.scene);
             new (self) Simulation(b.model, nb::cast(std::move(b.actuation)), std::move(b.start),
-                                  scene.scene.stepping, b.sensors);
+                                  scene.scene.stepping, b.sensors, std::move(other));
           },
           "scene"_a)
       .def(
@@ -192,18 +200,30 @@ void bind_simulation(nb::module_& m) {
           "options", [](const Simulation& s) { return s.options; },
           [](Simulation& s, const MoreauMidpoint& o) {
             require_free(s.state->busy, "simulation");
+            if (s.other)
+              throw InputError(fmt::format(
+                  "options: this simulation's integrator is {}, which has no MoreauMidpoint: load "
+                  "the scene with other values",
+                  integrator_name(*s.other)));
             check_supported(o, *s.model, s.actuation->actuation, "");
             s.options = o;
           },
-          "MoreauMidpoint")
+          "MoreauMidpoint; of a scene with another integrator its dt and impact law")
+      .def_prop_ro(
+          "integrator",
+          [](const Simulation& s) {
+            return std::string(integrator_name(s.other ? *s.other : Integrator(s.options)));
+          },
+          "moreau, event-driven, rk4 or connection: what the scene says")
       .def_prop_ro(
           "t", [](const Simulation& s) { return s.state->state.t; }, "[s]")
       .def_prop_ro(
           "dt", [](const Simulation& s) { return s.options.dt; }, "[s]")
       .def(
           "step", [](Simulation& s, std::int64_t n) { return s.step(n); }, "n"_a = 1,
-          "n steps without the GIL. DivergenceError leaves the last good state; a missed tolerance "
-          "is an UnconvergedWarning.")
+          "n steps without the GIL, by the scene's integrator. DivergenceError leaves the last "
+          "good "
+          "state; a missed tolerance is an UnconvergedWarning.")
       .def("reset", &Simulation::reset, "state"_a.none() = nb::none(),
            "Back to the start, or to a checkpoint; in place, so views stay valid.")
       .def_prop_ro(

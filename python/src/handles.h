@@ -100,6 +100,11 @@ struct StepsReport {
 [[nodiscard]] StepsReport step_many(ActuationHandle& actuation, StateHandle& state,
                                     StepWorkspaceHandle& work, const MoreauMidpoint& options,
                                     std::int64_t n, SensorBank* sensors = nullptr);
+// The same by any integrator: a step ends after its dt, whatever it meets in between. All that it
+// remembers is in the state.
+[[nodiscard]] StepsReport advance_many(ActuationHandle& actuation, StateHandle& state,
+                                       StepWorkspaceHandle& work, const Integrator& integrator,
+                                       std::int64_t n, SensorBank* sensors = nullptr);
 // The latest readings by name.
 [[nodiscard]] nb::dict readings_of(const SensorBank* sensors);
 

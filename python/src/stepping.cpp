@@ -138,8 +138,13 @@ void rebase_time(State& s, double dt) {
 
 }  // namespace
 
-StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorkspaceHandle& work,
-                      const MoreauMidpoint& options, std::int64_t n, SensorBank* sensors) {
+namespace {
+
+// n steps; `advance` takes one and says why it took none, or nothing.
+template <class Advance>
+StepsReport take_steps(ActuationHandle& actuation, StateHandle& state, StepWorkspaceHandle& work,
+                       double dt, double tolerance, std::int64_t n, SensorBank* sensors,
+                       const Advance& make_advance) {
   const Model& model = *state.model;
   require_model(model, actuation.model, "actuation");
   require_model(model, work.model, "workspace");
@@ -149,8 +154,8 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
       w(*work.work->busy, "workspace");
   check(model, actuation.actuation);
   check_state(model, state.state);
-  check_supported(options, model, actuation.actuation, "");
-  rebase_time(state.state, options.dt);
+  auto advance = make_advance(model);
+  rebase_time(state.state, dt);
   work.work->filled = {};
   work.contacts = false;
 
@@ -165,13 +170,14 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
   if (lent.to) lent.to->sensors = sensors;
   StepsReport all;
   StepReport report;
+  std::string failure;
   {
     const nb::gil_scoped_release release;
     using Clock = std::chrono::steady_clock;
     auto next = Clock::now() + std::chrono::milliseconds(100);
     for (std::int64_t i = 0; i < n; ++i) {
-      report = step(model, actuation.actuation, state.state, *work.step, options);
-      if (report.diverged || report.singular) break;
+      failure = advance(report);
+      if (report.diverged || report.singular || !failure.empty()) break;
       if (sensors) sensors->step(work.step->result, state.state);
       add(all, report);
       if (Clock::now() > next) {
@@ -180,11 +186,39 @@ StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorksp
       }
     }
   }
+  if (!failure.empty()) throw Divergence(failure);
   if (report.diverged || report.singular) { diverge(model, state.state, report); }
   work.work->filled.kinematics = true;
   work.contacts = true;
-  if (all.unconverged > 0) warn_unconverged(model, all, options_of(options.solver).tolerance);
+  if (all.unconverged > 0) warn_unconverged(model, all, tolerance);
   return all;
+}
+
+}  // namespace
+
+StepsReport step_many(ActuationHandle& actuation, StateHandle& state, StepWorkspaceHandle& work,
+                      const MoreauMidpoint& options, std::int64_t n, SensorBank* sensors) {
+  return take_steps(actuation, state, work, options.dt, options_of(options.solver).tolerance, n,
+                    sensors, [&](const Model& model) {
+                      check_supported(options, model, actuation.actuation, "");
+                      return [&](StepReport& report) {
+                        report = step(model, actuation.actuation, state.state, *work.step, options);
+                        return std::string();
+                      };
+                    });
+}
+
+StepsReport advance_many(ActuationHandle& actuation, StateHandle& state, StepWorkspaceHandle& work,
+                         const Integrator& integrator, std::int64_t n, SensorBank* sensors) {
+  return take_steps(
+      actuation, state, work, integrator_dt(integrator), 0, n, sensors, [&](const Model& model) {
+        auto integration = std::make_unique<Integration>(model, actuation.actuation, integrator);
+        return [&, integration = std::move(integration)](StepReport& report) {
+          AdvanceReport found = integration->advance(state.state, *work.step);
+          report = found.step;
+          return std::move(found.failure);
+        };
+      });
 }
 
 }  // namespace saltus::python

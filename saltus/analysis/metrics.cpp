@@ -47,6 +47,24 @@ bool matches(const std::string& pattern, const std::string& name) {
   }
 }
 
+NamePattern::NamePattern(const std::string& pattern) {
+  for (std::size_t start = 0; start <= pattern.size();) {
+    const std::size_t end = std::min(pattern.find('|', start), pattern.size());
+    const std::string one = pattern.substr(start, end - start);
+    if (one.find('*') == std::string::npos)
+      names_.insert(one);
+    else
+      starred_.push_back(one);
+    start = end + 1;
+  }
+}
+
+bool NamePattern::matches(const std::string& name) const {
+  return names_.contains(name) ||
+         std::any_of(starred_.begin(), starred_.end(),
+                     [&](const std::string& p) { return matches_one(p, name); });
+}
+
 Vec3 probe_position(const Model& model, const Workspace& work, const Probe& probe) {
   if (probe.body == "centre-of-mass") return centre_of_mass(model, work);
   return work.X[model.body(probe.body)] * probe.point;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "saltus/dynamics/workspace.h"
@@ -45,6 +46,17 @@ struct Metric {
 
 // '*' matches any text, 'a|b' what a or b matches.
 [[nodiscard]] bool matches(const std::string& pattern, const std::string& name);
+
+// The same of one pattern and many names: of 'a|b|...' what has no star is found at once.
+class NamePattern {
+ public:
+  explicit NamePattern(const std::string& pattern);
+  [[nodiscard]] bool matches(const std::string& name) const;
+
+ private:
+  std::unordered_set<std::string> names_;
+  std::vector<std::string> starred_;
+};
 
 [[nodiscard]] Vec3 probe_position(const Model& model, const Workspace& work, const Probe& probe);
 

@@ -5,7 +5,7 @@
 //            solver
 //   tree     one long tree, blocks that act on one body or one velocity each: Newton by articulated
 //            sweeps, O(n)
-//   sparse   many trees: Gauss-Seidel on velocities, a sweep costs what touches
+//   sparse   many trees: Gauss-Seidel on velocities, a sweep costs what touches; factors by blocks
 #pragma once
 #include <array>
 #include <vector>

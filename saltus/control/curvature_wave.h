@@ -28,4 +28,16 @@ struct CurvatureWave {
 [[nodiscard]] std::vector<Signal> wave_strains(const CurvatureWave& wave, const RodSegment& segment,
                                                Strain component, double begin, double L);
 
+// What the least squares leave of the wave: rms of the difference over that of the wave.
+[[nodiscard]] double wave_misfit(const CurvatureWave& wave, const RodSegment& segment,
+                                 Strain component, double begin, double L);
+
+// Where a wave of curvature first turns a part of the body by more than a full turn: it would go
+// through itself. The offset does not count.
+struct WaveTurn {
+  double t = 0, from = 0, to = 0;  // [s], [m]
+  double turn = 0;                 // [rad]; 0: nowhere
+};
+[[nodiscard]] WaveTurn overturns(const CurvatureWave& wave, double L);
+
 }  // namespace saltus

@@ -121,6 +121,19 @@ constexpr double lost = 1e-5;
 // What counts as rank there, and what a gait that has a limit leaves of the rows.
 constexpr double lost_rank = 1e-4, compatible = 1e-3;
 
+// Nothing here pushes back at a limit.
+bool within_limits(const ShapeSpace& space, const Vec& r, double t, std::string& why) {
+  for (int i = 0; i < r.size(); ++i) {
+    const ShapeVariable& v = space.variables[i];
+    const double slack = 1e-9 * (1 + std::abs(r[i]));
+    if (r[i] >= v.lower - slack && r[i] <= v.upper + slack) continue;
+    why = fmt::format("'{}' leaves its limits {:.6g} .. {:.6g}: at t = {:.6g} s it is at {:.6g}",
+                      v.name, v.lower, v.upper, t, r[i]);
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string ConnectionIntegrator::obstruction(double a, double b, VecIn free) const {
@@ -306,7 +319,8 @@ bool ConnectionIntegrator::step(State& s, double dt, EnergyTerms& energy, std::s
   }
   s.t = t_E;
   place(net.g, net.x[f], t_E, net.x.head(f), s);
-  if (!set_velocities(s, why)) {
+  const Vec r_E = shape_of(model_, space, s.q);
+  if (!within_limits(space, r_E, t_E, why) || !set_velocities(s, why)) {
     s = start;
     return false;
   }

@@ -4,7 +4,6 @@
 
 #include "saltus/base/error.h"
 #include "saltus/contact/rows/families.h"
-#include "saltus/contact/surface.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/integrators/events/event_step.h"
 
@@ -56,8 +55,8 @@ void refuse(const EventDriven& o, const Model& model, const Actuation& actuation
                      fmt::format("expected time stepping: {} knows {}", o.name, what));
   };
   check_impact_law(o.impact, model, path + "impact");
-  if (const ContactShape* s = first_surface(model))
-    expected(fmt::format("no friction map and no surface_velocity, shape '{}' has one", s->name));
+  for (const ContactShape& s : model.shapes)
+    if (s.surface.friction) expected(fmt::format("no friction map, shape '{}' has one", s.name));
   if (model.has_compliant) expected("hard contacts only, a contact of the scene is compliant");
   for (const RodElement& r : model.rods)
     if (!r.segment->rheology.empty())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "saltus/base/error.h"
@@ -76,6 +77,36 @@ std::size_t fixed_bytes(State s) {
 }
 
 }  // namespace
+
+bool is_place_of(const Model& model, const Place& place) {
+  const int slots = static_cast<int>(model.slots.size()),
+            shapes = static_cast<int>(model.shapes.size());
+  return place.slot >= -1 && place.slot < slots && place.shape_a >= -1 && place.shape_a < shapes &&
+         place.shape_b >= -1 && place.shape_b < shapes &&
+         (place.shape_a < 0) == (place.shape_b < 0);
+}
+
+bool is_sound(const Model& model, const State& s) {
+  constexpr unsigned char most_mode = 3;  // solvers/inclusion.h Mode
+  bool good = std::isfinite(s.t) && std::isfinite(s.t0) && s.step >= 0;
+  for (const Vec* x : {&s.q, &s.v, &s.increment, &s.Lambda, &s.touches})
+    good = good && x->allFinite();
+  for (const Body& b : model.bodies)
+    if (const int w = quaternion_at(b.joint); good && w >= 0)
+      good = std::abs(s.q.segment<4>(b.q0 + w).norm() - 1) < 0.1;
+  for (const unsigned char mode : s.mode) good = good && mode <= most_mode;
+  const int shapes = static_cast<int>(model.shapes.size());
+  for (const ContactImpulse& c : s.contacts) {
+    good = good && c.mode <= most_mode && c.key.a >= 0 && c.key.b >= 0 && c.key.a < shapes &&
+           c.key.b < shapes;
+    for (const double x : c.Lambda) good = good && std::isfinite(x);
+  }
+  good = good && std::is_sorted(s.contacts.begin(), s.contacts.end(),
+                                [](const auto& x, const auto& y) { return x.key < y.key; });
+  for (const EnergyTally* e : {&s.books.episode, &s.books.flight, &s.books.worst_episode})
+    good = good && is_place_of(model, e->at);
+  return good;
+}
 
 // The counts lead.
 std::vector<std::uint8_t> to_bytes(const State& state) {

@@ -69,6 +69,13 @@ struct State {
 // The entry of a key, or null.
 [[nodiscard]] const ContactImpulse* find_contact(const State& state, const ContactKey& key);
 
+// Whether the model has such a place, or it is none.
+[[nodiscard]] bool is_place_of(const Model& model, const Place& place);
+
+// Not what the damage of a file may leave: positions and velocities that are no numbers,
+// quaternions that turn nothing, modes and shapes that there are not.
+[[nodiscard]] bool is_sound(const Model& model, const State& state);
+
 // Bytes of a state, for checkpoints: bit-exact.
 [[nodiscard]] std::vector<std::uint8_t> to_bytes(const State& state);
 // Throws InputError when the size does not fit the model.

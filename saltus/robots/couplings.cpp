@@ -4,7 +4,7 @@
 // with a lever of one metre a radian, and its negative: g >= 0 and -g >= 0.
 #include <fmt/format.h>
 
-#include <unordered_map>
+#include <algorithm>
 
 #include "saltus/robots/robot.h"
 
@@ -18,15 +18,24 @@ const BodyScene* moved_by(const Robot& robot, const std::string& joint) {
   return nullptr;
 }
 
-// The body of a tree that hangs on the world.
-std::string root_of(const Robot& robot, const BodyScene& body) {
-  std::unordered_map<std::string, const BodyScene*> by_name;
-  for (const BodyScene& b : robot.bodies) by_name.emplace(b.name, &b);
+// The body of a tree that hangs on the world: parents come first.
+const std::string& root_of(const Robot& robot, const BodyScene& body) {
   const BodyScene* at = &body;
-  for (auto up = by_name.find(at->joint.parent); up != by_name.end();
-       up = by_name.find(at->joint.parent))
-    at = up->second;
+  for (auto i = static_cast<std::size_t>(&body - robot.bodies.data()); i-- > 0;)
+    if (robot.bodies[i].name == at->joint.parent) at = &robot.bodies[i];
   return at->name;
+}
+
+// Whether a joint follows another, directly or through others.
+bool leads(const Robot& robot, const std::string& leader, std::string follower) {
+  for (std::size_t step = 0; step <= robot.couplings.size(); ++step) {
+    if (follower == leader) return true;
+    const auto own = std::find_if(robot.couplings.begin(), robot.couplings.end(),
+                                  [&](const RobotCoupling& c) { return c.follower == follower; });
+    if (own == robot.couplings.end()) return false;
+    follower = own->leader;
+  }
+  return false;
 }
 
 }  // namespace
@@ -48,6 +57,9 @@ std::string add_coupling(Robot& robot, const RobotCoupling& coupling) {
     if (root_of(robot, *leader) != root_of(robot, *follower))
       return fmt::format("joint '{}' and joint '{}' belong to two trees", coupling.follower,
                          coupling.leader);
+    if (leads(robot, coupling.follower, coupling.leader))
+      return fmt::format("joint '{}' follows '{}' already, through others", coupling.leader,
+                         coupling.follower);
   }
   robot.couplings.push_back(coupling);
   return "";

@@ -95,6 +95,12 @@ Robot read_mjcf(const std::string& text, const std::string& name, const std::str
   reader.read_actuators();
   reader.read_keyframes();
   reader.collect_unread();
+  // A file of attached models alone would be an empty robot.
+  for (const RobotNote& n : robot.notes)
+    for (const char* maker : {"<attach", "<composite", "<flexcomp"})
+      if (robot.bodies.empty() && n.item.starts_with(maker) && n.item.ends_with('>'))
+        throw InputError(fmt::format("{}:{}: {}: {}; the file has no other body", n.where.file,
+                                     n.where.line, n.item, n.message));
   return std::move(reader.robot);
 }
 

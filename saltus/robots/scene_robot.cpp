@@ -176,8 +176,10 @@ class Merger {
     }
   }
 
-  // What follows starts where it has to, unless the scene says otherwise.
-  void start_couplings(std::map<std::string, InitialScene>& start) const {
+  // What follows starts where it has to, unless the scene says otherwise. Returns whether any was
+  // moved: a leader may follow others that come later.
+  bool start_couplings(std::map<std::string, InitialScene>& start) const {
+    bool changed = false;
     for (const RobotCoupling& c : robot_.couplings) {
       const auto of_leader = [&](bool rate) {
         double x = 0;
@@ -191,9 +193,14 @@ class Merger {
         }
         return x;
       };
-      start[c.follower].q = {c.ratio * of_leader(false) + c.offset};
-      start[c.follower].v = {c.ratio * of_leader(true)};
+      InitialScene& follower = start[c.follower];
+      const std::vector<double> q{c.ratio * of_leader(false) + c.offset},
+          v{c.ratio * of_leader(true)};
+      changed = changed || follower.q != q || follower.v != v;
+      follower.q = q;
+      follower.v = v;
     }
+    return changed;
   }
 
   void add_contacts() {
@@ -267,7 +274,7 @@ class Merger {
     std::map<std::string, InitialScene> start = robot_.initial;
     if (use_.keyframe)
       for (const auto& [joint, given] : keyframe().joints) start[joint] = given;
-    start_couplings(start);
+    for (std::size_t k = 0; k < robot_.couplings.size() && start_couplings(start);) ++k;
     const bool moved = !use_.pose.r.isZero(0) || use_.pose.R != Mat3::Identity();
     for (const BodyScene& b : robot_.bodies)
       if (moved && b.joint.parent == "world" && std::holds_alternative<Floating>(b.joint.kind))
@@ -343,15 +350,18 @@ std::string scene_text(const Robot& robot, const std::string& base, const RobotO
 }
 
 void read_robot_key(Fields& f, RobotScene& robot) {
-  f.required().text("file", robot.file, "URDF, MJCF or SDF, relative to the scene's folder");
+  f.required().text("file", robot.file,
+                    "URDF, MJCF or SDF, relative to the scene's folder and not outside of it, its "
+                    "package and the package_paths; or package://name/path");
   f.text("name", robot.use.name, "put before every name of the file, with a '/'; default: nothing");
   const int base = f.choice("base", 0, {"from-file", "fixed", "floating"},
                             "from-file: URDF floating unless its root is called world; MJCF as it "
                             "says");
   robot.options.base = static_cast<RobotBase>(base);
   f.boolean("strict", robot.options.strict, "refuse what would be mended and reported");
-  f.texts("package_paths", robot.options.package_paths,
-          "packages, or folders of packages, that its files may be in; relative to the scene");
+  f.texts(
+      "package_paths", robot.options.package_paths,
+      "packages, or folders of packages, that it and its files may be in; relative to the scene");
   read_frame(f, "at", robot.use.pose, "where the base starts, or is fixed");
   std::string keyframe;
   f.text("keyframe", keyframe, "of an MJCF file, to start from");
@@ -365,19 +375,44 @@ void read_robot_key(Fields& f, RobotScene& robot) {
   robot.path = f.path();
 }
 
+namespace {
+
+// A robot's file as the scene names it, or one of a package. It is opened only where the files that
+// a robot names are: below the scene's folder, in its package, and in the folders the scene names.
+std::string robot_path(const RobotScene& r, const RobotOptions& options,
+                       const std::filesystem::path& folder, const Document& document) {
+  const std::string key = r.path + ".file";
+  if (r.file.empty()) throw document.error(key, "expected a file");
+  std::optional<Folders> folders;
+  try {
+    folders.emplace(folder.empty() ? "." : folder.string(), options.package_paths);
+  } catch (const InputError& e) { throw document.error(r.path + ".package_paths", e.what()); }
+  std::optional<std::string> found;
+  try {
+    found = folders->find(r.file);
+  } catch (const InputError&) {
+    throw document.error(
+        key, fmt::format("'{}' is outside of the scene's folder and its package: expected a file "
+                         "there, or its folder in package_paths",
+                         r.file));
+  }
+  const bool is_uri = r.file.find("://") != std::string::npos;
+  if (found && is_uri) return *found;
+  const std::string path = is_uri ? r.file : (folder / r.file).string();
+  if (std::error_code failed; !found && !std::filesystem::exists(path, failed))
+    throw document.error(key, path + ": cannot read: No such file or directory");
+  return path;
+}
+
+}  // namespace
+
 void add_robots(const std::vector<RobotScene>& robots, Scene& scene) {
   const std::filesystem::path folder = std::filesystem::path(scene.document->name()).parent_path();
   for (const RobotScene& r : robots) {
-    if (r.file.empty()) throw scene.document->error(r.path + ".file", "expected a file");
-    const std::filesystem::path file(r.file);
-    const std::string path = (file.is_absolute() ? file : folder / file).string();
-    if (std::error_code failed; !std::filesystem::exists(path, failed))  // the scene's mistake
-      throw scene.document->error(r.path + ".file",
-                                  path + ": cannot read: No such file or directory");
     RobotOptions options = r.options;
     for (std::string& p : options.package_paths)
       if (std::filesystem::path(p).is_relative()) p = (folder / p).string();
-    const Robot robot = load_robot(path, options);
+    const Robot robot = load_robot(robot_path(r, options, folder, *scene.document), options);
     try {
       add_robot(scene, robot, r.use);
     } catch (const InputError& e) {

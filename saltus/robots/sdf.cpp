@@ -81,10 +81,18 @@ class SdfReader {
     Element from = top;
     if (const Element world = top.child("world")) from = world;
     const std::vector<Element> all = from.children("model");
-    if (all.empty()) throw from.error("expected a <model>, there is none");
+    if (all.empty())
+      throw from.error(from.node().child("include")
+                           ? "expected a <model>, there is none: those of other files are not read"
+                           : "expected a <model>, there is none");
     for (std::size_t i = 1; i < all.size(); ++i)
-      context_.leave(all[i], "", "only the first model of a file is read");
+      leave_whole(all[i], "only the first model of a file is read");
     return all.front();
+  }
+
+  void leave_whole(const Element& e, const std::string& why) {
+    context_.leave(e, "", why);
+    e.mark_whole();
   }
 
   void read_links(const Element& model) {
@@ -101,11 +109,16 @@ class SdfReader {
       }
       links_.push_back(link);
     }
-    if (links_.empty()) throw model.error("expected a <link>, there is none");
+    if (links_.empty()) {
+      const bool others = model.node().child("model") || model.node().child("include");
+      throw model.error(fmt::format(
+          "expected a <link>, there is none{}",
+          others ? " of its own: models within models and those of other files are not read" : ""));
+    }
     for (const Element& e : model.children("model"))
-      context_.leave(e, "", "models within models are not read");
+      leave_whole(e, "models within models are not read");
     for (const Element& e : model.children("include"))
-      context_.leave(e, "", "models of other files are not read");
+      leave_whole(e, "models of other files are not read");
   }
 
   int linked(const Element& joint, const char* end) {
@@ -114,7 +127,10 @@ class SdfReader {
     const std::string name = sdf::word(e);
     if (name == "world") return -1;
     const auto found = link_of_.find(name);
-    if (found == link_of_.end()) throw e.error(fmt::format("there is no link '{}'", name));
+    if (found == link_of_.end())
+      throw e.error(fmt::format(
+          "there is no link '{}'{}", name,
+          name.find("::") == std::string::npos ? "" : ": models within models are not read"));
     return found->second;
   }
 

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "saltus/lie/so3.h"
 
@@ -23,6 +26,14 @@ std::vector<double> numbers(const Element& e, std::size_t count) {
   if (!all || all->size() != count)
     throw e.error(
         fmt::format("expected {} number{}, got '{}'", count, count == 1 ? "" : "s", word(e)));
+  // Limits may be: SDF's own word for none is 1e16, others write 1e308.
+  constexpr double largest = 1e100;  // products of two still are numbers
+  static constexpr std::array unbounded{"lower", "upper", "effort", "velocity"};
+  if (std::find(unbounded.begin(), unbounded.end(), std::string_view(e.name())) == unbounded.end())
+    for (const double x : *all)
+      if (std::abs(x) > largest)
+        throw e.error(
+            fmt::format("expected numbers of at most {:g} in size, got {:g}", largest, x));
   return *all;
 }
 
@@ -92,18 +103,24 @@ void Frames::read(const Element& model) {
   for (const Element& e : model.children("frame")) add(e, e.text("attached_to").value_or(""));
 }
 
+// Each is found once: a chain of links, each relative to the one before, has as many as links.
 SE3 Frames::pose(const std::string& name) const {
-  SE3 X;
+  std::vector<const Given*> chain;  // up to what is known, or to the model
   std::string at = name;
-  for (std::size_t step = 0; !at.empty(); ++step) {
+  for (; !at.empty() && !placed_.contains(at); at = chain.back()->relative_to) {
     const auto found = given_.find(at);
     if (found == given_.end()) {
       const Element& e = given_.at(name).element;
       throw e.error(fmt::format("its pose is relative to '{}', which is not there", at));
     }
-    if (step > given_.size()) throw found->second.element.error("its pose is relative to itself");
-    X = found->second.pose * X;
-    at = found->second.relative_to;
+    if (chain.size() > given_.size())
+      throw chain.back()->element.error("its pose is relative to itself");
+    chain.push_back(&found->second);
+  }
+  SE3 X = at.empty() ? SE3() : placed_.at(at);
+  for (std::size_t i = chain.size(); i-- > 0;) {
+    X = X * chain[i]->pose;
+    placed_[i == 0 ? name : chain[i - 1]->relative_to] = X;
   }
   return X;
 }

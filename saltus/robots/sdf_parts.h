@@ -36,6 +36,7 @@ class Frames {
   };
   void add(const Element& e, const std::string& usual);
   std::unordered_map<std::string, Given> given_;
+  mutable std::unordered_map<std::string, SE3> placed_;  // in the model
 };
 
 [[nodiscard]] std::optional<RigidInertia> read_inertial(const Element& link, Context& context);

@@ -58,6 +58,13 @@ void XmlElement::mark() const {
   if (node_) file_->read_nodes_.insert(node_.hash_value());
 }
 
+void XmlElement::mark_whole() const {  // depth is bounded by XmlFile::deepest
+  mark();
+  for (const pugi::xml_attribute a : node_.attributes())
+    file_->read_attributes_.insert(a.hash_value());
+  for (const XmlElement& c : children()) c.mark_whole();
+}
+
 XmlElement XmlElement::child(const char* name) const {
   const XmlElement found(*file_, node_.child(name));
   found.mark();

@@ -30,7 +30,8 @@ class XmlElement {
   [[nodiscard]] XmlElement child(const char* name) const;                  // the first, or none
   [[nodiscard]] std::vector<XmlElement> children(const char* name) const;  // of that name
   [[nodiscard]] std::vector<XmlElement> children() const;                  // all; not marked
-  void mark() const;  // read, its contents apart
+  void mark() const;        // read, its contents apart
+  void mark_whole() const;  // and all that is in it
 
   [[nodiscard]] bool has(const char* attribute) const;  // does not mark
   [[nodiscard]] std::optional<std::string> text(const char* attribute) const;

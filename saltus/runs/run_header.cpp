@@ -82,7 +82,31 @@ Json rods_json(const Model& m) {
   return rods;
 }
 
+// Where fluids act, and the vortices of the streets that they are.
+void describe_fluids(const Model& m, Json& header) {
+  if (m.fluids.empty()) return;
+  std::vector<const Flow*> seen;
+  for (const Fluid& f : m.fluids) {
+    header["fluids"].push_back({{"body", f.body.value},
+                                {"point", numbers(place_of(f))},
+                                {"wake", !f.end.added.isZero(0)}});
+    if (!f.flow || std::find(seen.begin(), seen.end(), f.flow.get()) != seen.end()) continue;
+    seen.push_back(f.flow.get());
+    const auto* street = std::get_if<VortexStreet>(f.flow.get());
+    if (!street) continue;
+    Json rows = Json::array();
+    for (const VortexRow& r : street->rows)
+      rows.push_back({{"x", r.x}, {"y", r.y}, {"circulation", r.circulation}});
+    header["streets"].push_back(
+        {{"period", street->period}, {"carried", street->carried}, {"rows", rows}});
+  }
+}
+
 }  // namespace
+
+Vec3 place_of(const Fluid& fluid) {
+  return fluid.end.added.isZero(0) ? fluid.centre : fluid.end.point;
+}
 
 std::vector<std::string> element_labels(const Model& m) {
   std::vector<std::string> labels;
@@ -117,6 +141,7 @@ void describe_elements(const Model& m, const Actuation& actuation, Json& header)
                                  {"point_b", numbers(s.point_b)},
                                  {"length", s.length}});
   if (!m.rods.empty()) header["rods"] = rods_json(m);
+  describe_fluids(m, header);
   header["runners"] = Json::array();
   for (int i = 0; i < static_cast<int>(m.runners.size()); ++i) {
     const Runner& r = m.runners[i];

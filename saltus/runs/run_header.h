@@ -10,7 +10,11 @@ namespace saltus {
 // where everything that has a mode is numbered alike (runner1, runner2, ...).
 [[nodiscard]] std::vector<std::string> element_labels(const Model& model);
 
-// Adds `elements`, `labels`, `springs`, `runners` and, where there are any, `rods`.
+// Where a fluid acts, in the body: a wake at its end.
+[[nodiscard]] Vec3 place_of(const Fluid& fluid);
+
+// Adds `elements`, `labels`, `springs`, `runners` and, where there are any, `rods`, `fluids` and
+// `streets`.
 void describe_elements(const Model& model, const Actuation& actuation,
                        nlohmann::ordered_json& header);
 

@@ -239,6 +239,12 @@ bool Fields::numbers_or_object(const char* key, std::vector<double>& x, const ch
     number_or_list(key, x, unit, about, least, most, range);
     Fields inner(*definitions_);
     body(inner);
+    Json& entry = properties_[key];
+    if (!entry.contains("anyOf")) {  // a list only
+      const Json list = entry;
+      entry = {{"anyOf", Json::array({list})}};
+      describe(key, entry, about);
+    }
     properties_[key]["anyOf"].push_back(inner.schema());
     return false;
   }

@@ -326,6 +326,9 @@ struct System {
   ClosureReport closure;  // of the loops at the start
 };
 [[nodiscard]] System build_system(const Scene& scene);
+// A run's start keeps its edges and wheels; who does not look at velocities need not ask for that.
+enum class StartVelocities { checked, any };
+[[nodiscard]] System build_system(const Scene& scene, StartVelocities velocities);
 // Finds the robot at its start q and gives the actuation its controller. Throws InputError with the
 // path.
 void build_locomotion(const LocomotionScene& scene, const Model& model, VecIn q,

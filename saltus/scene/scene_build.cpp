@@ -24,6 +24,7 @@ constexpr int most_default_touches = 8;
 
 struct SystemBuilder {
   const Scene& scene;
+  StartVelocities velocities = StartVelocities::checked;
   ModelBuilder builder{};
   System system{};
 
@@ -151,15 +152,21 @@ struct SystemBuilder {
       if (std::find(joints.begin(), joints.end(), d) == joints.end()) joints.push_back(d);
     };
     for (const std::string& pattern : g.joints) {
+      bool any = false;
       for (std::size_t c = 0; c < system.model.coordinates.size(); ++c) {
         const Coordinate& x = system.model.coordinates[c];
-        if (matches(pattern, x.name) && x.dof.prescribed)
-          add({CoordinateIndex(static_cast<int>(c)), {}, 0});
+        if (!matches(pattern, x.name) || !x.dof.prescribed) continue;
+        add({CoordinateIndex(static_cast<int>(c)), {}, 0});
+        any = true;
       }
       for (int b = 0; b < system.model.body_count(); ++b)
-        for (int k = 0; k < 3 && system.model.bodies[b].driven; ++k)
-          if (matches(pattern, fmt::format("{}.{}", system.model.bodies[b].name, "xyz"[k])))
-            add({{}, BodyIndex(b), k});
+        for (int k = 0; k < 3 && system.model.bodies[b].driven; ++k) {
+          if (!matches(pattern, fmt::format("{}.{}", system.model.bodies[b].name, "xyz"[k])))
+            continue;
+          add({{}, BodyIndex(b), k});
+          any = true;
+        }
+      if (!any) throw error(g.path + ".joints", fmt::format("no joint matches {}", pattern));
     }
     return joints;
   }
@@ -174,9 +181,6 @@ struct SystemBuilder {
     for (const GaitScene& g : scene.gaits) {
       if (!g.drive) continue;
       const std::vector<Driven> joints = driven_by(g);
-      if (joints.empty())
-        throw error(g.path + ".joints",
-                    fmt::format("no joint matches {}", fmt::join(g.joints, ", ")));
       try {
         const std::vector<Signal> r = gait_signals(g, joints.size());
         for (std::size_t i = 0; i < joints.size(); ++i) {
@@ -397,9 +401,10 @@ struct SystemBuilder {
       const ContactScene& c = scene.contacts[i];
       std::vector<std::string> side[2];
       std::set<std::string> bodies[2];
+      const NamePattern patterns[2] = {NamePattern(c.between[0]), NamePattern(c.between[1])};
       for (const NamedShape& s : shapes)
         for (int k = 0; k < 2; ++k)
-          if (matches(c.between[k], s.name)) {
+          if (patterns[k].matches(s.name)) {
             side[k].push_back(s.name);
             bodies[k].insert(s.body);
           }
@@ -963,8 +968,10 @@ struct SystemBuilder {
     add_start();
     check_mass();
     close_loops();
-    check_runners();
-    check_wheels();
+    if (velocities == StartVelocities::checked) {
+      check_runners();
+      check_wheels();
+    }
     add_control();
     check_integrator();
     return system;
@@ -973,6 +980,10 @@ struct SystemBuilder {
 
 }  // namespace
 
-System build_system(const Scene& scene) { return SystemBuilder{scene}.build(); }
+System build_system(const Scene& scene) { return build_system(scene, StartVelocities::checked); }
+
+System build_system(const Scene& scene, StartVelocities velocities) {
+  return SystemBuilder{scene, velocities}.build();
+}
 
 }  // namespace saltus

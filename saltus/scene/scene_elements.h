@@ -51,6 +51,8 @@ struct StrainWave {
 };
 void read_curvature_wave(Fields& f, CurvatureWave& wave);
 void read_strain_waves(Fields& f, std::vector<StrainWave>& waves);
+// Throws InputError: too short for its links, or through itself.
+void check_chain_wave(const GaitScene& gait, int joints);
 void add_strain_waves(const std::vector<StrainWave>& waves, RodScene& rod);
 void read_worm(Fields& f, WormScene& worm);
 // Final positions and velocities of a worm's masses, under names that are free.

@@ -7,6 +7,8 @@
 #include <numbers>
 
 #include "saltus/control/shape_gait.h"
+#include "saltus/forces/added_mass.h"
+#include "saltus/lie/se3.h"
 #include "saltus/scene/grid.h"
 #include "saltus/scene/limits.h"
 #include "saltus/scene/scene_elements.h"
@@ -121,7 +123,9 @@ std::vector<Signal> gait_signals(const GaitScene& g, std::size_t joints) {
     case GaitKind::spline: expect(g.points.front().size(), "points"); break;
     case GaitKind::table: expect(g.points.front().size(), "file"); break;
     case GaitKind::signals: expect(g.signals.size(), "signals"); return g.signals;
-    case GaitKind::wave: return wave_angles(g.wave, static_cast<int>(joints), g.length);
+    case GaitKind::wave:
+      check_chain_wave(g, static_cast<int>(joints));
+      return wave_angles(g.wave, static_cast<int>(joints), g.length);
   }
   if (g.kind == GaitKind::polygon) return polygon_gait(g.points, g.period, g.cycles);
   if (g.kind == GaitKind::spline) return spline_gait(g.points, g.period);
@@ -197,6 +201,10 @@ void read_net(Fields& f, NetScene& net, std::vector<FluidScene>& fluids) {
                       not_negative);
            });
   if (f.writing_schema()) return;
+  for (std::size_t i = 0; i < net.holds.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (net.holds[i].hold.name == net.holds[k].hold.name)
+        throw f.error("holds", fmt::format("two holds are called '{}'", net.holds[i].hold.name));
   if (chosen) net.held = held;
   for (const std::string& name : held)
     if (std::none_of(net.holds.begin(), net.holds.end(),
@@ -211,14 +219,69 @@ void read_net(Fields& f, NetScene& net, std::vector<FluidScene>& fluids) {
       throw f.error(key, fmt::format("expected two numbers, got {}", list->size()));
 }
 
+namespace {
+
+// Of a solid of the body's form in a fluid of a density.
+void read_added_solid(Fields& f, Mat6& added) {
+  double density = 1000, radius = 0, length = 0;
+  Vec3 axes = Vec3::Zero();
+  SE3 frame;
+  const auto number = [](Fields& g, const char* key, double& x, const char* about) {
+    g.required().number(key, x, "m", about, positive);
+  };
+  f.number("density", density, "", "of the fluid [kg/m^3]; default 1000", positive);
+  read_frame(f, "at", frame, "its frame in the body");
+  f.forms("shape", {{"sphere",
+                     [&](Fields& g) {
+                       number(g, "radius", radius, "");
+                       if (!g.writing_schema())
+                         added = ellipsoid_added_mass(density, Vec3::Constant(radius));
+                     }},
+                    {"ellipsoid",
+                     [&](Fields& g) {
+                       g.required().vec3("semi_axes", axes, "m", "along x, y, z");
+                       if (g.writing_schema()) return;
+                       if (!(axes.minCoeff() > 0))
+                         throw g.error("semi_axes", "expected positive lengths");
+                       if (axes.maxCoeff() > 1e6 * axes.minCoeff())
+                         throw g.error("semi_axes", "expected lengths within a factor of 1e6");
+                       added = ellipsoid_added_mass(density, axes);
+                     }},
+                    {"cylinder",
+                     [&](Fields& g) {
+                       number(g, "radius", radius, "");
+                       number(g, "length", length, "along x");
+                       if (!g.writing_schema())
+                         added = cylinder_added_mass(density, radius, radius, length);
+                     }},
+                    {"elliptic-cylinder", [&](Fields& g) {
+                       std::vector<double> two;
+                       g.required().number_or_list("semi_axes", two, "m", "along y and z", 2, 2,
+                                                   positive);
+                       number(g, "length", length, "along x");
+                       if (!g.writing_schema())
+                         added = cylinder_added_mass(density, two[0], two[1], length);
+                     }}});
+  if (f.writing_schema()) return;
+  const Mat6 A = adjoint(frame.inverse());
+  added = (A.transpose() * added * A).eval();
+  added = (0.5 * (added + added.transpose())).eval();
+}
+
+}  // namespace
+
 void read_added_mass(Fields& f, Mat6& added) {
   std::vector<double> x;
-  f.number_or_list("added_mass", x, "",
-                   "a fluid's, about the body's frame: 6 numbers (x, y, z [kg], about x, y, z "
-                   "[kg m^2]) or the 36 of a symmetric matrix, row by row",
-                   6, 36);
-  if (f.writing_schema() || x.empty()) return;
-  if (x.size() == 6) {
+  const bool solid = f.numbers_or_object(
+      "added_mass", x, "",
+      "a fluid's, about the body's frame: 6 numbers (x, y, z [kg], about x, y, z [kg m^2]), the 36 "
+      "of a symmetric matrix, row by row, or the solid that it is of",
+      6, 36, {}, [&](Fields& g) { read_added_solid(g, added); });
+  if (f.writing_schema() || (x.empty() && !solid)) return;
+  if (solid) {
+    if (!added.allFinite())
+      throw f.error("added_mass", "expected lengths whose products are finite");
+  } else if (x.size() == 6) {
     added = Eigen::Map<const Vec6>(x.data()).asDiagonal();
   } else if (x.size() == 36) {
     added = Eigen::Map<const Mat6>(x.data());

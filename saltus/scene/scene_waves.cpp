@@ -1,6 +1,7 @@
 // Waves along chains and rods.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "saltus/control/curvature_wave.h"
@@ -45,6 +46,50 @@ void read_strain_waves(Fields& f, std::vector<StrainWave>& waves) {
              true, waves);
 }
 
+namespace {
+
+// Refuses waves that would turn a body through itself.
+void check_turn(const CurvatureWave& wave, double L, const std::string& path) {
+  const WaveTurn x = overturns(wave, L);
+  if (x.turn > 0)
+    throw InputError(path + ".amplitude",
+                     fmt::format("expected a wave that does not turn the body through itself: at t "
+                                 "= {:.4g} s it turns by {:.4g} rad between {:.4g} m and {:.4g} m",
+                                 x.t, x.turn, x.from, x.to));
+}
+
+// And those that a basis is too coarse for.
+void check_fit(const StrainWave& x, const RodSegment& segment, double begin, double L) {
+  constexpr double most = 0.25;  // shares of its root of the mean square
+  const double misfit = wave_misfit(x.wave, segment, x.component, begin, L);
+  if (misfit > most)
+    throw InputError(x.path + ".wave_length",
+                     fmt::format("the basis of {} misses {:.2g} of this wave: expected more "
+                                 "functions or a longer wave",
+                                 name_of(x.component), misfit));
+}
+
+// A wave of bending that no other crosses: the body stays in a plane.
+bool alone(const std::vector<StrainWave>& waves, const StrainWave& x) {
+  const auto bends = [](const StrainWave& w) {
+    return !w.muscle && (w.component == Strain::bend_y || w.component == Strain::bend_z);
+  };
+  return bends(x) && std::none_of(waves.begin(), waves.end(), [&](const StrainWave& w) {
+           return bends(w) && w.component != x.component;
+         });
+}
+
+}  // namespace
+
+void check_chain_wave(const GaitScene& g, int joints) {
+  const double link = g.length / (joints + 1);
+  if (g.wave.length < 2 * link)
+    throw InputError(g.path + ".wave_length",
+                     fmt::format("expected a wave of at least two links, {:.4g} m, got {:.4g} m",
+                                 2 * link, g.wave.length));
+  check_turn(g.wave, g.length, g.path);
+}
+
 void add_strain_waves(const std::vector<StrainWave>& waves, RodScene& rod) {
   double L = 0;
   for (const SegmentSpec& s : rod.spec.segments) L += s.length;
@@ -58,6 +103,8 @@ void add_strain_waves(const std::vector<StrainWave>& waves, RodScene& rod) {
         throw InputError(x.path + ".component",
                          fmt::format("expected a component of the rod's basis, {} is rigid",
                                      name_of(x.component)));
+      if (!x.muscle) check_fit(x, segment, begin, L);
+      if (alone(waves, x)) check_turn(x.wave, L, x.path);
       std::size_t next = 0;
       for (int c = 0; c < segment.size; ++c) {
         if (segment.component[c] != static_cast<int>(x.component)) continue;

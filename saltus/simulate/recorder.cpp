@@ -8,6 +8,8 @@
 #include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/energy.h"
+#include "saltus/forces/flow.h"
+#include "saltus/forces/fluid.h"
 #include "saltus/geometry/friction_map.h"
 #include "saltus/geometry/hull.h"
 #include "saltus/geometry/mesh.h"
@@ -41,6 +43,11 @@ TableSpec contact_table() {
            {"normal_impulse", Type::f64, 1, "N s", "its normal part; a support's given load"}}};
 }
 
+bool in_flows(const Model& m) {
+  return std::any_of(m.fluids.begin(), m.fluids.end(),
+                     [](const Fluid& f) { return f.flow != nullptr; });
+}
+
 TableSpec frame_table(const System& s) {
   const Model& m = s.model;
   TableSpec table{
@@ -55,7 +62,9 @@ TableSpec frame_table(const System& s) {
        {"motor", Type::f64, count(m.coordinates.size()), "N m", "motor force of joint coordinates"},
        {"drive", Type::f64, m.any_prescribed ? m.nv : 0, "N m", "force of prescribed velocities"},
        {"contact_end", Type::i64, 1, "", "end of the frame's rows in contacts"},
-       {"undetermined", Type::i32, 1, "", "impulses that contacts of dense islands leave open"}}};
+       {"undetermined", Type::i32, 1, "", "impulses that contacts of dense islands leave open"},
+       {"fluid_force", Type::f64, 3 * count(m.fluids.size()), "N", "of header.fluids"},
+       {"flow", Type::f64, in_flows(m) ? 3 * count(m.fluids.size()) : 0, "m/s", "of the fluid"}}};
   for (const char* name : {"kinetic", "potential"})
     table.columns.push_back({name, Type::f64, 1, "J", "energy"});
   for (const char* name : {"motors", "prescribed", "muscles", "external", "dampers", "contacts",
@@ -94,6 +103,26 @@ std::vector<TableSpec> mode_tables() {
             {"restitution_share", Type::f64, 1, "", "1: as asked; less: capped by energy"},
             {"cause_end", Type::i64, 1, "", "end of the change's rows in causes"},
             {"member_end", Type::i64, 1, "", "end of its rows in members"}}}};
+}
+
+// Of each fluid what it does to its body, and how fast it is there, in the inertial frame.
+struct FluidRows {
+  std::vector<double> force, flow;
+};
+FluidRows fluid_rows(const Model& m, const Workspace& work, double t) {
+  FluidRows rows;
+  const bool flows = in_flows(m);
+  const auto put = [](std::vector<double>& to, const Vec3& x) {
+    to.insert(to.end(), x.begin(), x.end());
+  };
+  for (const Fluid& f : m.fluids) {
+    const SE3& X = work.X[f.body];
+    const Vec6 wrench = fluid_force(f, m.gravity, t, X, work.V[f.body]).wrench;
+    put(rows.force, X.R * wrench.head<3>());
+    if (flows)
+      put(rows.flow, f.flow ? flow_at(*f.flow, X * place_of(f), t).velocity : Vec3(Vec3::Zero()));
+  }
+  return rows;
 }
 
 Json mesh_json(const TriangleMesh& mesh) {
@@ -302,6 +331,9 @@ void Recorder::frame(const System& system, const State& state, const StepResult&
   data.push_back(&contact_rows_);
   const std::int32_t open = undetermined;
   data.push_back(&open);
+  const FluidRows fluids = fluid_rows(m, result.work, state.t);
+  if (!fluids.force.empty()) data.push_back(fluids.force.data());
+  if (!fluids.flow.empty()) data.push_back(fluids.flow.data());
   for (const double* x :
        {&e.kinetic, &e.potential, &e.motors, &e.prescribed, &e.muscles, &e.external, &e.dampers,
         &e.contacts, &e.friction, &e.joints, &e.correction, &e.integrator, &e.impacts})

@@ -16,6 +16,7 @@
 #include "saltus/simulate/run_summary.h"
 #include "saltus/simulate/run_totals.h"
 #include "saltus/simulate/start_check.h"
+#include "saltus/simulate/step_watch.h"
 #include "saltus/version.h"
 
 namespace saltus {
@@ -65,6 +66,7 @@ struct SceneRun {
   std::int64_t frame_every = 1, checkpoint_every = 1;
   bool frame_written = false;  // by the last step
   BrokenStep broke;            // the first
+  StepWatch watch;             // a resumed run knows what happened since
 
   SceneRun(const Scene& s, const RunOptions& o)
       : scene(s),
@@ -74,7 +76,8 @@ struct SceneRun {
         sensors(system.model, system.sensors, s.stepping.dt, memory_of(system.actuation)),
         metrics(make_metrics()),
         state(system.start),
-        integration(system.model, system.actuation, integrator_of(s)) {
+        integration(system.model, system.actuation, integrator_of(s)),
+        watch(system.model) {
     system.actuation.user = o.controller ? o.controller(sensors) : o.force;
     integration.watch_modes(s.output.modes);
     if (MoreauMidpoint* moreau = integration.time_stepping()) {
@@ -100,6 +103,12 @@ struct SceneRun {
     return std::chrono::duration<double>(Clock::now() - began).count();
   }
 
+  // At the state that is there.
+  [[nodiscard]] std::vector<std::string> too_fast() {
+    forward_kinematics(system.model, state.q, state.v, work.result.work);
+    return watch.start(system.model, work.result.work, scene.stepping.dt);
+  }
+
   // Time stepping only: event-driven runs refuse what they cannot begin with themselves.
   void look_at_start() {
     if (!stepping) return;
@@ -115,8 +124,7 @@ struct SceneRun {
       if (const double left = separate(system.model, state); left > penetration_allowed)
         told.push_back(fmt::format("{:.3g} m of it could not be mended", left));
     }
-    if (std::string line = too_fast(system.model, state, scene.stepping.dt); !line.empty())
-      told.push_back(std::move(line));
+    for (std::string& line : too_fast()) told.push_back(std::move(line));
     result.note = untouchable(system.model);
   }
 
@@ -167,13 +175,22 @@ struct SceneRun {
       std::memcpy(memory.data(), saved.state.data() + sizeof totals,
                   memory.size() * sizeof(double));
     metrics.restore(memory);
-    state = from_bytes(system.model, saved.state.data() + head, saved.state.size() - head);
-    if (state.step != saved.step || state.step < 0 || state.step > last_step)
+    try {
+      state = from_bytes(system.model, saved.state.data() + head, saved.state.size() - head);
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}: {}", options.resume_from, e.what()));
+    }
+    if (state.step != saved.step || state.step > last_step || !is_sound(system.model, state) ||
+        !totals.are_of(system.model))
       throw InputError(fmt::format("{}: the last checkpoint is damaged", options.resume_from));
     if (state.memory.size() < memory_of(system.actuation) + sensors.memory())
       throw InputError(
           fmt::format("{}: the checkpoint does not fit this scene", options.resume_from));
-    sensors.start(work.result.work, state);
+    try {
+      sensors.start(work.result.work, state);
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}: {}", options.resume_from, e.what()));
+    }
     first_step = state.step;
     open_recorder(false);  // a kill must not cost what is there: published when all is copied
     if (!recorder) return;
@@ -192,6 +209,18 @@ struct SceneRun {
     recorder->flush();
   }
 
+  // The contact of a step that was deepest in its middle, or what else was worst.
+  [[nodiscard]] Place contact_of(const StepReport& r) const {
+    Place place = r.projection.deepest == Place{} ? r.worst : r.projection.deepest;
+    double deepest = 0;
+    for (const Contact& c : work.result.assembly.contacts) {
+      if (!(c.point.gap < deepest)) continue;
+      deepest = c.point.gap;
+      place = {.shape_a = c.key.a, .shape_b = c.key.b, .feature = c.key.feature};
+    }
+    return place;
+  }
+
   // Of the episode that goes on until one of them is over and broken, then of that one. A resumed
   // run knows what happened since.
   void watch_books(const StepReport& r) {
@@ -202,14 +231,18 @@ struct SceneRun {
       return;
     }
     if (broke.step > 0) return;
-    broke = {state.step, state.t, r.projection.raw_penetration,
-             0,          0,       r.projection.deepest == Place{} ? r.worst : r.projection.deepest};
+    broke = {state.step, state.t, r.projection.raw_penetration, 0, 0, contact_of(r)};
     for (int i = 0; i < system.model.body_count(); ++i) {
       const double turn = scene.stepping.dt * work.result.work.V[i].tail<3>().norm();
       if (!(turn > broke.turn)) continue;
       broke.turn = turn;
       broke.body = i;
     }
+  }
+
+  void watch_step(const StepReport& r) {
+    watch_books(r);
+    watch.look(work.result, state, scene.stepping.dt);
   }
 
   void fail(const std::string& why) {
@@ -224,8 +257,7 @@ struct SceneRun {
     else if (stepping)
       result.message += "; a shorter time.step may do";
     if (stepping)
-      if (const std::string line = too_fast(system.model, state, scene.stepping.dt); !line.empty())
-        result.message += fmt::format("; {}", line);
+      for (const std::string& line : too_fast()) result.message += fmt::format("; {}", line);
     note_impacts();
     note_modes();
     write_checkpoint();
@@ -316,7 +348,7 @@ struct SceneRun {
       return false;
     }
     totals.add(state, r);
-    if (stepping) watch_books(r);
+    if (stepping) watch_step(r);
     sensors.step(work.result, state);
     note_impacts();
     metrics.step(
@@ -543,6 +575,9 @@ struct SceneRun {
 
   RunResult finish() {
     result.state = state;
+    if (stepping)
+      for (std::string& line : watch.lines(system.model, scene.stepping.dt))
+        result.warnings.push_back(std::move(line));
     summarise();
     if (recorder) recorder->finish(result.summary_json());
     return result;

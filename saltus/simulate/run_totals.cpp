@@ -39,6 +39,16 @@ std::string text_of(const Model& model, const PlaceList& places) {
   return text;
 }
 
+bool Totals::are_of(const Model& model) const {
+  const auto known = [&](const PlaceList& list) {
+    return list.count >= 0 && is_place_of(model, list.last) &&
+           std::all_of(list.first.begin(), list.first.end(),
+                       [&](const Place& p) { return is_place_of(model, p); });
+  };
+  return is_place_of(model, worst_residual_place) && is_place_of(model, deepest) &&
+         known(no_solution.at) && known(undetermined.at);
+}
+
 void Totals::add(const ImpactRecord& r) {
   ++impacts;
   fallbacks += r.path == ImpactPath::fallback;

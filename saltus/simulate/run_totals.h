@@ -74,6 +74,8 @@ struct Totals {
   NoSolution no_solution;
   Undetermined undetermined;
 
+  // Whether their places are the model's; not, where a checkpoint is damaged.
+  [[nodiscard]] bool are_of(const Model& model) const;
   void add(const ImpactRecord& r);
   void add(const State& s, const StepReport& r) {
     ledger.add_work(r.energy);

@@ -143,6 +143,21 @@ void SensorBank::measure(int i, const Moment& now, const State& state, double* o
 
 // --- rate and delay -----------------------------------------------------------------------------
 
+// Readings of another bank, or of a damaged file: their counts say which part of the ring is read.
+void SensorBank::require_own(const State& state) const {
+  for (const Place& p : places_) {
+    const double* memory = state.memory.data() + p.at;
+    const auto is_count = [](double x, double least) {
+      constexpr double most = 9e15;  // whole numbers beyond it are not all there
+      return x >= least && x <= most && x == std::floor(x);
+    };
+    const double taken = memory[at_taken], arrived = memory[at_arrived];
+    if (!is_count(memory[at_step], -1) || !is_count(taken, 0) || !is_count(arrived, 0) ||
+        arrived > taken || taken - arrived > p.room)
+      throw InputError("what the state remembers of sensors is not of these sensors");
+  }
+}
+
 void SensorBank::take_over(int i, const State& state) {
   const Place& p = places_[i];
   const double* memory = state.memory.data() + p.at;
@@ -194,6 +209,7 @@ void SensorBank::advance(const Moment& now, State& state) {
 void SensorBank::start(const Workspace& work, State& state) {
   arrived_.clear();
   if (state.memory.size() >= first_ + size_) {
+    require_own(state);
     for (int i = 0; i < static_cast<int>(sensors_.size()); ++i) take_over(i, state);
     return;
   }

@@ -62,6 +62,7 @@ class SensorBank {
   [[nodiscard]] bool touches(const Sensor& s, int shape) const;
   void pose(const Sensor& s, const Workspace& work, double* out) const;
   void remember_velocities(const Workspace& work, State& state) const;
+  void require_own(const State& state) const;
   void take_over(int i, const State& state);
   [[nodiscard]] Vec3 velocity(const Sensor& s, const Workspace& work) const;
 

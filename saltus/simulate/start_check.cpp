@@ -89,23 +89,6 @@ std::string untouchable(const Model& m) {
                      names.size() > 1 ? "them" : "it");
 }
 
-std::string too_fast(const Model& m, const State& s, double dt) {
-  Workspace work(m);
-  forward_kinematics(m, s.q, s.v, work);
-  int fastest = -1;
-  double most = turn_allowed;
-  for (int i = 0; i < m.body_count(); ++i)
-    if (const double turn = work.V[i].tail<3>().norm() * dt; turn > most) {
-      most = turn;
-      fastest = i;
-    }
-  if (fastest < 0) return "";
-  return fmt::format(
-      "body '{}' turns by {:.3g} rad a step (expected at most {:g}): a time.step of {:.2g} s or "
-      "less resolves {:.3g} rad/s",
-      m.bodies[fastest].name, most, turn_allowed, turn_allowed * dt / most, most / dt);
-}
-
 double separate(const Model& m, State& s) {
   StepWorkspace w(m);
   Mechanics mech(m, w.result.work, w.scratch.forest, nullptr);

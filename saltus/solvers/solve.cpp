@@ -150,8 +150,13 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     if (!now.allFinite()) now = best;
     if (!done) done = link(newton(o.newton_iterations / 2));
   }
-  // Far from any start: plain sweeps, whose fixed points are solutions only.
   const int last = std::min(o.max_iterations, last_resort);
+  // Newton from zero, and patient: light links under a heavy load take hundreds of its steps.
+  if (patient && !done) {
+    now.setZero();
+    done = link(newton(last));
+  }
+  // Far from any start: plain sweeps, whose fixed points are solutions only.
   if (patient && !done) {
     now.setZero();
     done = link(exact(last));

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "saltus/solvers/heap.h"
 #include "saltus/solvers/local.h"
 
 namespace saltus {
@@ -18,6 +20,8 @@ void SparseRows::clear() {
 }
 
 namespace {
+
+constexpr int least_sweeps = 192;  // before a factor is thought of
 
 struct Sweeper {
   const SparseRows& p;
@@ -350,31 +354,58 @@ SolveReport solve_sparse(const SparseRows& p, VecRef Lambda, const ProxOptions& 
     best = report.residual;
     w.best.head(n) = Lambda;
   };
+  // Factors take over when sweeps have cost as much as an attempt by them would: whichever does it,
+  // the other at most doubles its cost.
+  std::optional<HeapNewton> newton;
+  double spent = 0;  // by attempts, in sweeps
   double mark = std::numeric_limits<double>::infinity();
-  while (!report.converged && report.iterations < o.max_iterations) {
+  while (!report.converged && report.sweeps < o.max_iterations) {
     w.before.head(n) = Lambda;
     w.v_before.head(nv) = w.v.head(nv);
     const double change = s.sweep(Lambda);
-    ++report.iterations;
+    ++report.sweeps;
     if (!std::isfinite(change)) break;
     // Exact steps may go round in circles; P2's do not, and take over for good.
-    if (report.iterations % 500 == 0) {
+    if (report.sweeps % 500 == 0) {
       s.plain = s.plain || change > 0.9 * mark;
       mark = change;
     }
-    if (change <= o.tolerance || report.iterations % 32 == 0 ||
-        report.iterations == o.max_iterations)
+    const bool pause = report.sweeps % 64 == 0;
+    if (change <= o.tolerance || report.sweeps % 32 == 0 || report.sweeps == o.max_iterations)
       look();
-    if (!report.converged) s.accelerate(Lambda);
+    if (report.converged) break;
+    s.accelerate(Lambda);
+    if (pause && report.sweeps >= least_sweeps) {
+      // Only hard problems come here: their scratch is the thread's, and no step needs what is in
+      // it.
+      static thread_local HeapScratch scratch;
+      if (!newton) newton.emplace(p, o, scratch);
+      if (newton->any_left() && report.sweeps >= spent + newton->cost()) {
+        spent += newton->cost();
+        Vec trial = w.best.head(n);
+        static_cast<void>(newton->attempt(trial, report));
+        if (trial.allFinite()) {
+          const Vec swept = Lambda;
+          Lambda = trial;
+          s.start(Lambda);
+          look();
+          if (report.converged)
+            report.solver = "newton";
+          else if (!(report.residual <= best))
+            Lambda = swept;
+          s.forget();
+        }
+      }
+    }
     // The sum of small increments would keep the rounding of large ones.
-    if (report.iterations % 64 == 0) s.start(Lambda);
+    if (pause) s.start(Lambda);
   }
   if (!report.converged) {
     Lambda = w.best.head(n);
     s.start(Lambda);
     judge();
   }
-  report.sweeps = report.iterations;
+  report.iterations = report.sweeps + report.newton;
   return report;
 }
 

@@ -8,6 +8,7 @@
 // in the norm of the diagonal of G. The direction is forgotten where g has turned against it or has
 // grown by more than a fifth; where it only creeps up, as on the long way along a direction that
 // hardly costs energy, it is kept (theirs is not, which takes three times the sweeps there).
+// Where sweeps have cost as much as a sparse factor would, Newton is tried (heap.h).
 #pragma once
 #include <array>
 #include <vector>

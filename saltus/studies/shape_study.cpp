@@ -65,6 +65,7 @@ struct SystemReader {
       try {
         hold.body = out.model.body(h.body);
         (void)hold_rows(out.model, out.space, {hold});
+        check_normal(hold);
       } catch (const InputError& e) { throw error(h.path, e.what()); }
       out.holds.push_back(hold);
     }
@@ -72,6 +73,18 @@ struct SystemReader {
     out.stressed = !wish.path.empty();
     out.stress.press = wish.press;
     if (wish.limit > 0) out.stress.limit = Vec::Constant(out.space.p(), wish.limit);
+  }
+
+  // A planar creature is pressed within its plane.
+  void check_normal(const Hold& h) const {
+    const NetGroup group = out.space.group;
+    if ((group != NetGroup::se2 && group != NetGroup::circle) || h.normal.isZero(0)) return;
+    const Vec3 across = out.pose.R * out.space.basis.rightCols(1).bottomRows<3>();
+    if (std::abs(across.dot(h.normal.normalized())) > 1e-9 * across.norm())
+      throw InputError(
+          fmt::format("hold '{}': expected a normal in the plane of the creature, got "
+                      "({:.6g}, {:.6g}, {:.6g})",
+                      h.name, h.normal.x(), h.normal.y(), h.normal.z()));
   }
 
   void read_gait(const GaitScene& g) {
@@ -289,7 +302,7 @@ std::vector<ConstraintRow> rows_at(const ShapeSystem& s, double t) {
 }
 
 ShapeSystem shape_system(const Scene& scene) {
-  return SystemReader{scene, build_system(scene)}.read();
+  return SystemReader{scene, build_system(scene, StartVelocities::any)}.read();
 }
 
 ShapeReport shape_report(const Scene& scene, const std::vector<double>& at) {

@@ -19,6 +19,15 @@ std::vector<double> stretches(const ShapeSystem& s, const ShapePath& path) {
   return t;
 }
 
+// Times of a stretch at which redundant rows are looked at.
+std::vector<double> within(const ShapePath& part) {
+  constexpr int samples = 64;
+  std::vector<double> t;
+  for (int k = 0; k <= samples; ++k)
+    t.push_back(k == samples ? part.end : part.start + (part.end - part.start) * k / samples);
+  return t;
+}
+
 // Rows that the twist eta does not keep, with the rates at t.
 std::optional<Obstruction> striking(const ShapeSystem& s, const ShapePath& path, double t,
                                     const std::vector<ConstraintRow>& rows, const Vec& eta) {
@@ -64,9 +73,9 @@ GaitResult follow_supports(const ShapeSystem& s, const NamedPath& named) {
       break;
     }
     const NetForces forces{rows, s.forces.resistances};
-    const ReducedMotion m =
-        reduced_motion(s.model, s.space, forces, part, start, {part.start, part.end});
-    out.done = m.done && m.at.size() == 2;
+    const std::vector<double> samples = within(part);
+    const ReducedMotion m = reduced_motion(s.model, s.space, forces, part, start, samples);
+    out.done = m.done && m.at.size() == samples.size();
     out.t = m.t;
     if (m.at.empty()) break;
     out.state = m.at.back();
@@ -75,7 +84,10 @@ GaitResult follow_supports(const ShapeSystem& s, const NamedPath& named) {
       if (auto slip = striking(s, path, std::min(x.t, part.end - 1e-9), rows, x.eta);
           slip && slip->residual > 1e-5) {
         out.obstruction = slip;
+        out.state = x;
+        out.t = x.t;
         out.done = false;
+        break;
       }
     turn += out.state->turn;
     start = {out.state->g, out.state->eta};

@@ -2,6 +2,7 @@
 // reduced dynamics against the engine's own forward dynamics.
 #include "saltus/analysis/shape_dynamics.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -248,6 +249,75 @@ TEST(Torques, FiveModulesAreHyperstatic) {  // section 5; 1e-11: its rates have 
   EXPECT_GT((w.lambda - t.lambda).norm(), 1e-3);
   EXPECT_LT(std::abs(w.lambda[1]), std::abs(t.lambda[1]));
   EXPECT_NEAR(w.power, t.power, 1e-12);
+}
+
+// A snake of length 1 in n modules with an axle each, mass 1 in all, of points.
+Model fine_snake(int n) {
+  const double l = 1.0 / n;
+  ModelBuilder b;
+  b.planar(true).gravity(Vec3::Zero());
+  for (int i = 1; i <= n; ++i) {
+    const std::string name = fmt::format("module{}", i);
+    JointSpec joint;
+    joint.kind = Planar{};
+    if (i > 1) {
+      joint.name = fmt::format("r{}", i - 1);
+      joint.parent = fmt::format("module{}", i - 1);
+      joint.kind = Revolute{Vec3::UnitZ()};
+      joint.placement.r = {-l / 2, 0, 0};
+      joint.in_body.r = {l / 2, 0, 0};
+    }
+    b.body(name, {l, Vec3::Zero(), 1e-12 * Mat3::Identity()}, joint);
+    Runner axle;
+    axle.name = fmt::format("axle{}", i);
+    axle.edge = true;
+    b.runner(axle, name);
+  }
+  return b.build();
+}
+
+// Axle forces per length at s = .25, .5, .75 and moments of [0, s] on [s, 1] at .1, .25, .5, .75,
+// .9 of the snake whose modules have the headings alpha sin(2 pi (sigma - s)/.8), alpha = .764, at
+// their middles, sigma = 2, sigma' = 1.
+Vec snake_stress(int n) {
+  const Mixed c(fine_snake(n));
+  const double k = 2 * pi / 0.8, alpha = 6 / k, l = 1.0 / n;
+  ShapeInstant now{Vec(n - 1), Vec(n - 1), Vec(n - 1)};
+  const auto heading = [&](int j) -> Vec3 {  // with its rates
+    const double p = k * (2 - (j + 0.5) * l);
+    return alpha * Vec3(std::sin(p), k * std::cos(p), -k * k * std::sin(p));
+  };
+  for (int j = 0; j + 1 < n; ++j) {
+    const Vec3 bend = heading(j + 1) - heading(j);
+    const int at = c.space.variable(fmt::format("r{}", j + 1));
+    now.r[at] = bend[0];
+    now.rdot[at] = bend[1];
+    now.rddot[at] = bend[2];
+  }
+  const Vec eta = net_twist(c.model, c.space, by_rows(c.forces.rows), now.r, now.rdot).eta;
+  const Torques t = torques(c.model, c.space, c.forces, now, eta);
+  Vec out(8);
+  int i = 0;
+  for (const double s : {0.25, 0.5, 0.75}) {  // between two modules
+    const int j = static_cast<int>(std::lround(s * n));
+    out[i++] = (t.lambda[j - 1] + t.lambda[j]) / (2 * l);
+  }
+  for (const double s : {0.1, 0.25, 0.5, 0.75, 0.9})
+    out[i++] = t.tau[c.space.variable(fmt::format("r{}", static_cast<int>(std::lround(s * n))))];
+  return out;
+}
+
+// VERIFY-P4 section 10: reactions of the continuous snake of least int lambda^2 ds, as the limit of
+// modules: of second order; of two with a half of the length their combination has the fourth, of
+// two such the sixth.
+TEST(Torques, ContinuousSnake) {
+  const Vec limit = vec(
+      {-.75762571, .15287176, -1.56124931, .03294300, .13935550, .16242608, .01301429, -.00765125});
+  const Vec coarse = snake_stress(20), fine = snake_stress(40), finest = snake_stress(80);
+  EXPECT_NEAR(std::log2((coarse - limit).norm() / (fine - limit).norm()), 2, 0.1);
+  EXPECT_NEAR(std::log2((fine - limit).norm() / (finest - limit).norm()), 2, 0.05);
+  const Vec fourth = (4 * fine - coarse) / 3, better = (4 * finest - fine) / 3;
+  expect_near((16 * better - fourth) / 15, limit, 1e-6);
 }
 
 // --- no axles ------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 runs=${1:-10000000}
 formats=("${@:2}")
-((${#formats[@]})) || formats=(urdf mjcf sdf scene mesh grid problem)
+((${#formats[@]})) || formats=(urdf mjcf sdf scene mesh grid problem run)
 failed=0
 export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=2:quarantine_size_mb=32}
 for format in "${formats[@]}"; do

@@ -3,6 +3,7 @@
 #include "saltus/integrators/integrator.h"
 
 #include "saltus/base/error.h"
+#include "saltus/geometry/friction_map.h"
 #include "tests/support/simulate.h"
 
 namespace saltus::test {
@@ -163,7 +164,10 @@ TEST(Integrator, RefusesWhatItDoesNotSupport) {
   refused(events, ball_over_floor(soft).build(), none, "integrator.type", "compliant");
   Surface belt;
   belt.velocity = Vec3::UnitX();
-  refused(events, ball_over_floor({}, belt).build(), none, "integrator.type", "shape 'floor'");
+  check_supported(events, ball_over_floor({}, belt).build(), none, "");
+  Surface patchy;
+  patchy.friction = friction_map({.nx = 1, .ny = 1, .factors = {0.5}});
+  refused(events, ball_over_floor({}, patchy).build(), none, "integrator.type", "shape 'floor'");
 
   const Model model = wheel();
   Actuation pushed;

@@ -118,6 +118,16 @@ TEST(VortexFish, GoesUpstreamByItsTail) {
   run.print();
 }
 
+TEST(VortexFish, TwelveLinks) {  // VERIFY-P4 section 11, the finer of its two
+  test::EventSimulation run(fish(12, 4e-4, true, street()));
+  run.state.q[0] = -.5;
+  const double times[3] = {1, 2, 5}, heads[3] = {-.5728244, -.7441203, -1.5718660};
+  for (int k = 0; k < 3; ++k) {
+    ASSERT_TRUE(run.run_until(times[k])) << run.failure;
+    expect_figure(fmt::format("head at {} s", times[k]), run.state.q[0], heads[k], 1e-7);
+  }
+}
+
 TEST(VortexFish, WithoutTheTailTermItIsCarriedAway) {
   test::EventSimulation run(fish(6, 2e-4, false, street()));
   run.state.q[0] = -.5;

@@ -373,7 +373,8 @@ bodies:
 initial: {a: {q: [0, 0, 0, 1, 0, 0, 0], v: [0, 0, 0, 200, 450, 150]}}
 time: {step: 0.025, end: 0.4}
 """)
-    with pytest.raises(saltus.EnergyError, match="gained") as e:
+    with pytest.raises(saltus.EnergyError, match="gained") as e, \
+            pytest.warns(saltus.SceneWarning, match="turns by .* rad a step"):
         saltus.run(scene, record=False)
     assert e.value.run.status == "gained"
     assert saltus.run(scene, record=False, check=False).status == "gained"

@@ -343,6 +343,38 @@ TEST_F(UrdfScene, CopiesWithoutNamesCollideByLine) {
   EXPECT_NE(complaint(twice).find("arm.urdf:2"), std::string::npos) << complaint(twice);
 }
 
+TEST_F(UrdfScene, RobotsLieInTheScenesFolderOrInNamedOnes) {
+  namespace fs = std::filesystem;
+  fs::create_directories(folder_ / "scenes");
+  fs::create_symlink(folder_ / "robots/arm.urdf", folder_ / "scenes/link.urdf");
+  const auto complaint = [&](const std::string& robot) {
+    try {
+      (void)read_scene(Document::from_text("saltus: 1\ntime: {end: 1}\nrobots: [" + robot + "]\n",
+                                           (folder_ / "scenes/s.yaml").string()));
+    } catch (const InputError& e) { return std::string(e.what()); }
+    return std::string();
+  };
+  const std::string absolute = (folder_ / "robots/arm.urdf").string();
+  for (const std::string& file : {std::string("../robots/arm.urdf"), absolute,
+                                  std::string("link.urdf"), "file://" + absolute}) {
+    const std::string got = complaint("{file: '" + file + "'}");
+    EXPECT_NE(got.find("s.yaml:3: robots[0].file: '" + file + "' is outside of the scene's folder"),
+              std::string::npos)
+        << got;
+    EXPECT_EQ(complaint("{file: '" + file + "', package_paths: [../robots]}"), "") << file;
+  }
+  EXPECT_EQ(complaint("{file: 'package://robots/arm.urdf', package_paths: [..]}"), "");
+  EXPECT_NE(complaint("{file: 'package://robots/leg.urdf', package_paths: [..]}")
+                .find("robots[0].file: package://robots/leg.urdf: cannot read: No such file"),
+            std::string::npos);
+  EXPECT_NE(
+      complaint("{file: link.urdf, package_paths: [nowhere]}").find("robots[0].package_paths"),
+      std::string::npos);
+  // A scene of a package finds the package's robots.
+  std::ofstream(folder_ / "package.xml") << "<package/>";
+  EXPECT_EQ(complaint("{file: ../robots/arm.urdf}"), "");
+}
+
 TEST_F(UrdfScene, ABodyTheModelRefusesIsNamedByItsLine) {
   // Two hinges about one axis with a point mass on it: nothing turns.
   write("robots/bad.urdf", robot(link("base") + link("dot", inertial(1, moments(0, 0, 0))) +

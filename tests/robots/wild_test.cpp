@@ -376,9 +376,9 @@ TEST(Wild, CouplingsAndLagsAreWrittenOut) {
 TEST(Wild, LoopsThatAFileLeavesOpenAreClosedAtTheStart) {
   const auto start = [](const std::string& keyframe) {
     return build_system(read_scene(Document::from_text(
-        fmt::format("saltus: 1\ntime: {{end: 1}}\nrobots: [{{file: {}, keyframe: {}}}]\n",
-                    path_of("gripper.xml"), keyframe),
-        "s.yaml")));
+        fmt::format("saltus: 1\ntime: {{end: 1}}\nrobots: [{{file: gripper.xml, keyframe: {}}}]\n",
+                    keyframe),
+        path_of("s.yaml"))));
   };
   const System system = start("open");
   // The pin of the bar against that of the right finger: 0.2 (sin 0.3 - sin 0.29), ... apart.
@@ -450,6 +450,63 @@ TEST(Wild, SdfThatMakesNoSense) {
   EXPECT_HAS(complaint(link + "<joint name='j' type='ball'><parent>a</parent><child>x</child>"
                               "</joint>"),
              "there is no link 'x'");
+  EXPECT_HAS(complaint(link + "<joint name='j' type='ball'><parent>a</parent><child>in::b</child>"
+                              "</joint>"),
+             "there is no link 'in::b': models within models are not read");
+  EXPECT_HAS(complaint("<model name='in'/>"), "models within models and those of other files");
+  EXPECT_HAS(complaint("<link name='a'><inertial><mass>1e308</mass></inertial></link>"),
+             "r.sdf:2: <mass>: expected numbers of at most 1e+100 in size, got 1e+308");
+  EXPECT_HAS(complaint("<link name='a'><pose>0 -1e200 0 0 0 0</pose></link>"), "got -1e+200");
+}
+
+TEST(Wild, ModelsThatAnSdfLeavesOutAreOneLineEach) {
+  const std::string inner = "<link name='b'><pose>1 2 3 0 0 0</pose></link>";
+  const Robot r =
+      read_robot("<sdf version='1.9'>\n<model name='m'><link name='a'/>\n<model name='in'>" +
+                     inner + "</model>\n<include><uri>model://x</uri></include>" +
+                     "</model>\n<model name='n'>" + inner + "</model></sdf>",
+                 "r.sdf", "", {});
+  EXPECT_HAS(message(r, Kind::unused, 3, "<model name=\"in\">"), "models within models");
+  EXPECT_HAS(message(r, Kind::unused, 4, "<include>"), "of other files");
+  EXPECT_HAS(message(r, Kind::unused, 5, "<model name=\"n\">"), "only the first model");
+  EXPECT_EQ(std::count_if(r.notes.begin(), r.notes.end(),
+                          [](const RobotNote& n) { return n.kind == Kind::unused; }),
+            3);
+}
+
+TEST(Wild, ChainsOfFollowersStartTogetherAndCirclesAreNamed) {
+  const auto joint = [](const std::string& name, const std::string& leader) {
+    return "<link name='l" + name +
+           "'><inertial><mass value='1'/><inertia ixx='1' iyy='1' "
+           "izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>\n<joint name='" +
+           name + "' type='continuous'><parent link='base'/><child link='l" + name + "'/>" +
+           (leader.empty() ? "" : "<mimic joint='" + leader + "' multiplier='2' offset='0.1'/>") +
+           "</joint>\n";
+  };
+  const Robot r =
+      read_robot("<robot name='r'><link name='base'/>\n" + joint("c", "b") + joint("b", "a") +
+                     joint("a", "") + joint("d", "e") + joint("e", "d") + "</robot>",
+                 "r.urdf", "", {RobotBase::fixed});
+  ASSERT_EQ(r.couplings.size(), 3U);
+  EXPECT_HAS(message(r, Kind::unused, 11, "<mimic>"),
+             "joint 'd' follows 'e' already, through others");
+  // q_c = 2 (2 0 + 0.1) + 0.1
+  const System system = build_system(scene_of(r));
+  const auto q = [&](const char* name) {
+    return system.start.q[system.model.coordinates[system.model.coordinate_of.at(name)].q_index];
+  };
+  EXPECT_DOUBLE_EQ(q("b"), 0.1);
+  EXPECT_DOUBLE_EQ(q("c"), 0.3);
+}
+
+TEST(Wild, AFileOfModelsThatAreNotMadeIsRefused) {
+  try {
+    (void)read_robot("<mujoco>\n<worldbody>\n<attach model='m' prefix='x'/></worldbody></mujoco>",
+                     "r.xml", "", {});
+    FAIL() << "an empty robot";
+  } catch (const InputError& e) {
+    EXPECT_HAS(std::string(e.what()), "r.xml:3: <attach>: its bodies are not there");
+  }
 }
 
 TEST(Wild, ATemplateIsRefusedWithTheCommandThatExpandsIt) {

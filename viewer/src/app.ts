@@ -1,7 +1,7 @@
 // Puts the page together and draws it.
 import { Run } from "./data/run";
 import type { DataSource } from "./data/source";
-import { findTable } from "./data/types";
+import { findTable, type Header } from "./data/types";
 import { installHook } from "./hook";
 import { Live } from "./live";
 import { findBounds } from "./scene/bounds";
@@ -49,10 +49,12 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
     follow: growing ? "com" : "",
     contacts: true,
     supports: false,
+    fluids: (info.header.fluids ?? []).length <= 200,
+    flow: true,
     forceScale: 1,
     shapes: false,
     rods: "",
-    trails: ["com"],
+    trails: ["com", ...wakes(info.header)],
     plots: defaultPlots(info),
     theme: startTheme(),
     followEnd: growing,
@@ -157,6 +159,12 @@ export async function startApp(root: HTMLElement, source: DataSource, complain: 
     if (fitted && view.draw() && firstFrame === 0 && lead.get(lead.frameAt(store.state.time))) firstFrame = performance.now();
   };
   requestAnimationFrame(loop);
+}
+
+/** Bodies that leave a wake: of these a path is shown. */
+function wakes(header: Header): string[] {
+  const bodies = (header.fluids ?? []).filter((f) => f.wake).map((f) => header.bodies[f.body]!.name);
+  return [...new Set(bodies)].slice(0, 4);
 }
 
 function names(runs: Run[]): HTMLElement[] {

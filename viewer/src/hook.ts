@@ -1,7 +1,8 @@
 // window.saltusViewer: what tests (and curious users) read and steer by.
 import type { Run } from "./data/run";
-import { forcesOf } from "./scene/arrows";
+import { forcesOf, type Force } from "./scene/arrows";
 import type { View } from "./scene/view";
+import { flowArrows, fluidForces, vorticesAt } from "./scene/water";
 import type { Player } from "./state/player";
 import type { Store, ViewState } from "./state/store";
 import type { Exporter } from "./ui/exporter";
@@ -27,6 +28,15 @@ export function installHook(store: Store, runs: Run[], view: View, player: Playe
     com: async (run = 0) => Array.from((await frame(run)).com),
     forces: async (run = 0) =>
       forcesOf(runs[run]!, await frame(run), { contacts: true, supports: true }).map((f) => ({ ...f, point: f.point.toArray(), force: f.force.toArray() })),
+    /** Forces of fluids, their velocities and vortices, of the first run. */
+    water: async () => {
+      const { header } = runs[0]!.info;
+      const now = await frame(0);
+      const plain = (list: Force[]) => list.map((f) => ({ b: f.b, point: f.point.toArray(), force: f.force.toArray() }));
+      const { x } = view.bounds.centre;
+      const vortices = vorticesAt(header, store.state.time, x - view.bounds.size, x + view.bounds.size);
+      return { forces: plain(fluidForces(header, now)), flow: plain(flowArrows(header, now)), vortices };
+    },
     /** What the plots hold. */
     curves: () => plots.plots.map((plot) => plot.curves.map((c) => ({ name: c.name, unit: c.unit, run: c.run, reduction: c.data.reduction, t: Array.from(c.data.t), y: Array.from(c.data.y) }))),
     /** What the strip of modes shows; null: there is none. */

@@ -53,6 +53,14 @@ test("bending beyond rest and its moment", () => {
 test("forces per length, at the nearest station", () =>
   near(rodValues("pressure", rod, header, frame), [0, 0, 2 / 0.1, 0, 3 / 0.1]));
 
+test("fluid forces per length, summed at a station, without the wake", () => {
+  const place = (body, wake) => ({ body, point: [0, 0, 0], wake });
+  const wet = { ...header, fluids: [place(1, false), place(1, false), place(3, false), place(4, true)] };
+  const fluid = Float64Array.of(1, 2, 0, 2, 2, 0, 0, 0, -3, 7, 7, 7);
+  near(rodValues("fluid", rod, wet, { ...frame, fluid }), [0, 5 / 0.125, 0, 3 / 0.125, 0]);
+  assert.equal(rodColours(wet).length, 5);
+});
+
 test("no moment without stiffness", () => {
   assert.equal(rodColours(header).length, 4);
   assert.equal(rodColours({ rods: [{ ...rod, stiffness: undefined }] }).length, 3);

@@ -161,6 +161,36 @@ sensors:
 time: {step: 1 ms, end: 1}
 `;
 
+test("shows water: forces of fluids, flow and vortices", async () => {
+  saltus("run", "-q", "scenes/water/vortex-fish.yaml", "--set", "time.end=0.3", "--set", "metrics=[]", "-o", file("fish.h5"));
+  const fish = await serve("view", file("fish.h5"));
+  const target = await open(fish.address);
+  await seek(target, 0.3);
+  const water = () => target.evaluate(() => window.saltusViewer.water());
+  const { forces, flow, vortices } = await water();
+  const rows = csv(file("fish.h5"), "frames", "t,fluid_force,flow");
+  const last = (name, k, c) => rows[`${name}[${3 * k + c}]`].at(-1);
+  forces.forEach(({ force }, k) => force.forEach((x, c) => near(x, last("fluid_force", k, c), 1e-12)));
+  flow.forEach(({ force }, k) => force.forEach((x, c) => near(x, last("flow", k, c), 1e-12)));
+  assert.equal(forces.length, 7); // six links and the wake
+  assert.ok(vortices.length >= 2 && vortices.every(([, y]) => Math.abs(y) === 0.1405));
+  assert.deepEqual((await view(target)).trails, ["com", "link6"]);
+  const pixels = async () => {
+    const { width, height, at } = await picture(target);
+    let sum = 0;
+    for (let y = 0; y < height; y += 2) for (let x = 0; x < width; x += 2) sum = (sum * 31 + at(x, y).reduce((a, b) => a + b)) % 1000003;
+    return sum;
+  };
+  const full = await pixels();
+  await target.keyboard.press("v");
+  const still = await pixels();
+  assert.notEqual(still, full);
+  await target.keyboard.press("w");
+  assert.notEqual(await pixels(), still);
+  assert.deepEqual(target.faults, []);
+  fish.stop();
+});
+
 test("plots sensors, also in a report", async () => {
   writeFileSync(file("sensed.yaml"), SENSED);
   saltus("run", "-q", file("sensed.yaml"), "-o", file("sensed.h5"));
@@ -360,6 +390,8 @@ time: {step: 0.025, end: 0.4}
   const shown = await open(spin.address);
   const text = await shown.locator(".verdict").innerText();
   assert.match(text, /^gained: the steps of an episode gained .* J/);
+  const warned = await shown.locator(".verdict .warned").allInnerTexts(); // below it what was told of the start
+  assert.match(warned[0], /^warning: body 'b' turns by .* rad a step/);
   assert.equal(await page.locator(".verdict").isVisible(), false); // a good run has none
   spin.stop();
   await shown.context().close();

@@ -229,6 +229,7 @@ std::string p4_page(const std::string& folder, int& misses) {
   orders(page, folder);
   rods(page);
   p4_water(page, folder);
+  p4_creatures(page, folder);
   page.section("What the paper leaves unsaid, and what we take", "");
   page.list(
       {"Fig. 8's flowchart is lost: rebuilt from section 7 (saltus/analysis/net_recursion.h).",

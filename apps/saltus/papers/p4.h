@@ -40,4 +40,7 @@ class References {
 // Water and air: continuous and soft bodies (P4 sections 8 and 9).
 void p4_water(Page& page, const std::string& folder);
 
+// Torques, classes, stresses, and pictures of the creatures.
+void p4_creatures(Page& page, const std::string& folder);
+
 }  // namespace saltus::cli

@@ -154,6 +154,28 @@ void Study::draw(Plot& plot, std::size_t frame, double dy, bool pegs) const {
   }
 }
 
+std::vector<Study::Line> Study::skeleton(std::size_t frame, int across, int up) const {
+  const auto at = [&](int body) {
+    const double* p = pose_.data() + (frame * bodies_ + static_cast<std::size_t>(body)) * 7;
+    return std::pair{p[across], p[up]};
+  };
+  std::vector<Line> lines;
+  std::vector<char> of_rod(bodies_, 0);
+  if (header_.contains("rods"))
+    for (const auto& rod : header_["rods"]) {
+      Line& line = lines.emplace_back();
+      for (const int body : rod["bodies"]) {
+        line.push_back(at(body));
+        of_rod[static_cast<std::size_t>(body)] = 1;
+      }
+    }
+  for (std::size_t i = 0; i < bodies_; ++i) {
+    const int body = static_cast<int>(i), parent = header_["bodies"][i]["parent"];
+    if (!of_rod[i] && parent >= 0) lines.push_back({at(parent), at(body)});
+  }
+  return lines;
+}
+
 std::vector<ContactSample> Study::contacts(std::size_t frame) const {
   std::vector<ContactSample> all;
   const auto first = static_cast<std::size_t>(frame == 0 ? 0 : contact_end_[frame - 1]);

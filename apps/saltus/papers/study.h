@@ -58,6 +58,9 @@ class Study {
   [[nodiscard]] std::size_t frame_at(double t) const;
   // Links, pegs: the picture of a frame, shifted by dy.
   void draw(Plot& plot, std::size_t frame, double dy, bool pegs) const;
+  // At a frame, in the plane of two axes: each body joined to its parent, and rods along them.
+  using Line = std::vector<std::pair<double, double>>;
+  [[nodiscard]] std::vector<Line> skeleton(std::size_t frame, int across, int up) const;
   [[nodiscard]] std::vector<ContactSample> contacts(std::size_t frame) const;
   // |sum of contact forces| on a body at every frame, supports left out [N].
   [[nodiscard]] std::vector<double> contact_force(const std::string& body) const;

@@ -18,6 +18,7 @@ namespace {
 constexpr double largest_step = 1e-4;
 constexpr double first_try = 1e-6, last_try = 0.1;  // where no mode lasts
 constexpr double last_stretch = 0.25;               // where events chatter
+constexpr double creeping = 1e-4;                   // slips slower, in lengths over that time
 // A run chatters where events and steps take more work than this in a window; steps, refused ones
 // too, count where something creeps, since friction across a slow slip is stiff. (A ball that
 // bounces with e = 0.99 has 280 impacts in the second window before it is passed; P2's trot creeps
@@ -46,7 +47,9 @@ void EventIntegrator::note_step(int tries) {
     if (row < 0) continue;
     for (int k = 0; k < mode_.elements[i].sets; ++k) {
       const FrictionSet& s = mode_.elements[i].set[k];
-      if (!s.slips || s.rows != 2 || set_velocity(s, now_.gamma, row).norm() > slow_slip_) continue;
+      if (!s.slips || s.rows != 2 ||
+          set_velocity(s, now_.gamma, row).norm() > creeping * scales_.length / fall_time())
+        continue;
       note_work(0, 1 + 8 * (tries - 1));
       return;
     }
@@ -144,12 +147,18 @@ bool EventIntegrator::step_to_a_mode(const std::string& why, EventReport& report
   const double from = here_.t;
   const EventMode before = mode_;
   std::string last = why;
-  for (double stretch = first_try; stretch <= last_try; stretch *= 4) {
-    const double end = std::min({here_.t + stretch * fall_time(), landing_, dynamics_.until});
+  // Where it was just so, from there on longer.
+  const double T = fall_time();
+  const bool goes_on = here_.t - chatter_end_ < 4 * chatter_stretch_;
+  const double first = goes_on ? std::min(4 * chatter_stretch_ / T, last_try) : first_try;
+  for (double stretch = first; stretch <= last_try; stretch *= 4) {
+    chatter_stretch_ = stretch * T;
+    const double end = std::min({here_.t + chatter_stretch_, landing_, dynamics_.until});
     if (!(end > here_.t)) break;
     if (!step_over(end, report)) return fail(report, why + "; nor do time steps go over it");
     if (end == landing_ || end == dynamics_.until ||
         decide({{Cause::chatter, {}, end}}, last, report)) {
+      chatter_end_ = here_.t;
       record_stretch(from, before);
       return true;
     }

@@ -31,6 +31,8 @@ constexpr double undecided = 1e-7;
 constexpr double moments[] = {1e-6, 1e-4, 1e-2};
 constexpr double sign_band = 1e-11;
 constexpr int most_decisions = 64;
+// In times of a fall over a length scale: nothing of interest changes faster.
+constexpr double fastest_pace = 1e-3;
 constexpr int most_enumerated = 5;  // statuses, 2^5 modes: ties; time stepping takes what is left
 // A row that is held and accelerates by more than this share of the scale is not held: no force
 // does it (a crank at its dead centre). What dependent rows leave is rounding of zeta, 1e-11 at
@@ -85,7 +87,9 @@ void EventIntegrator::renew_scales() {
   // Accelerations may vanish at the very event; what a step resolves tells how fast things change.
   // Before the first step that is the time in which things move by their own size: a rotor that
   // turns at a given rate has no acceleration of its own, yet its forces change within a turn.
-  const double pace = std::isinf(pace_) ? scales_.length / scales_.velocity : pace_;
+  // A step that friction across a slow slip makes tiny does not tell how fast forces change.
+  const double pace = std::isinf(pace_) ? scales_.length / scales_.velocity
+                                        : std::max(pace_, fastest_pace * fall_time());
   scales_.acceleration = std::max({strongest, 1e-3 * least, 0.1 * scales_.velocity / pace});
   scales_.force = std::max(now_.force, 1e-2 * model_.total_mass() * scales_.acceleration);
 }
@@ -245,9 +249,9 @@ bool EventIntegrator::follow(double moment) {
   const double h = std::min(moment * scales_.time(), 0.5 * (dynamics_.until - here_.t));
   Vec y = Vec::Zero(y_.size());
   y.segment(model_.nv, model_.nv) = here_.v;
-  if (!rk_.step(derivative_, here_.t, y, h)) return false;
+  if (!short_step(y, h, y_)) return false;
   probe_.t = here_.t + h;
-  unpack(rk_.next(), probe_);
+  unpack(y_, probe_);
   return true;
 }
 

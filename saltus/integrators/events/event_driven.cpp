@@ -30,6 +30,12 @@ std::string left_facet(const Model& m, const Element& e) {
 }
 
 constexpr double safety = 0.9, least_factor = 0.2, most_factor = 6;
+constexpr double most_stiff_factor = 2;  // of steps whose equations are to be solved
+// Explicit steps are held back by stability where they are as long as so many times of the fastest
+// motion, so many times in a row; collocation is no use where that is less than a few explicit
+// ones.
+constexpr double stiff_step = 2.5, mild_step = 8;
+constexpr int stiff_steps = 10;
 // A step below this share of the time scale, or of the time itself, makes no progress.
 constexpr double least_step = 1e-13;
 
@@ -59,6 +65,7 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
   check_supported(options, model, actuation, "");
   const int n = 2 * model.nv + powers;
   rk_.resize(n);
+  collocation_.resize(model.nv, n);
   y_.setZero(n);
   scale_.setZero(n);
   derivative_ = [this](double t, const Vec& y, Vec& dy) { return derivative(t, y, dy); };
@@ -74,6 +81,9 @@ void EventIntegrator::forget() {
   pace_ = flight_ = infinity;
   leaving_.clear();
   impact_times_.clear();
+  stiff_ = false;
+  stiff_steps_ = 0;
+  collocation_.drop();
   chatter_ = {};
   chatter_end_ = -infinity;
   chatter_stretch_ = 0;
@@ -114,6 +124,63 @@ void EventIntegrator::set_tolerances() {
     scale_[i] = options_.tolerance * scales_.length * unit;
     scale_[nv + i] = options_.tolerance * std::max(scales_.velocity * unit, std::abs(here_.v[i]));
   }
+}
+
+// Differences of velocities, small against the slowest slip.
+void EventIntegrator::set_nudge() {
+  double slowest = scales_.velocity;
+  if (dynamics_.prepare(here_.t, here_.q, here_.v, mode_, trial_evaluation_))
+    for (std::size_t i = 0; i < mode_.elements.size(); ++i) {
+      const Element& e = mode_.elements[i];
+      const int row = trial_evaluation_.row[i];
+      for (int k = 0; k < e.sets && row >= 0; ++k)
+        if (e.set[k].slips && e.set[k].rows == 2)
+          slowest = std::min(
+              slowest,
+              started_slip(e.set[k], set_velocity(e.set[k], trial_evaluation_.gamma, row)).norm());
+    }
+  nudge_.resize(model_.nv);
+  for (int i = 0; i < model_.nv; ++i)
+    nudge_[i] = std::max(1e-4 * slowest, 1e-13 * scales_.velocity) /
+                (model_.rotational[i] ? scales_.length : 1);
+}
+
+bool EventIntegrator::smooth_step(const Vec& y, double h) {
+  if (!stiff_) return rk_.step(derivative_, here_.t, y, h);
+  set_tolerances();
+  set_nudge();
+  return collocation_.step(derivative_, here_.t, y, h, scale_, nudge_);
+}
+
+// A step whose error nobody looks at: by the explicit method unless it is not stable.
+bool EventIntegrator::short_step(const Vec& y, double h, Vec& end) {
+  set_tolerances();
+  const bool explicitly = !stiff_ && rk_.step(derivative_, here_.t, y, h);
+  if (explicitly) end = rk_.next();
+  if (explicitly && rk_.stiffness(scale_) < stiff_step) return true;
+  set_nudge();
+  if (!collocation_.step(derivative_, here_.t, y, h, scale_, nudge_)) return explicitly;
+  end = collocation_.next();
+  return true;
+}
+
+void EventIntegrator::interpolate(double t, Vec& y) const {
+  if (stiff_)
+    collocation_.interpolate(t, y);
+  else
+    rk_.interpolate(t, y);
+}
+
+// By what the step just accepted was like.
+void EventIntegrator::choose_method() {
+  if (stiff_) {
+    collocation_.keep();
+    stiff_ = collocation_.stiffness() > mild_step;
+    return;
+  }
+  stiff_steps_ = rk_.stiffness(scale_) > stiff_step ? stiff_steps_ + 1 : 0;
+  stiff_ = stiff_steps_ == stiff_steps;
+  if (stiff_) stiff_steps_ = 0;
 }
 
 double EventIntegrator::next_drive_event(double t) const {
@@ -237,9 +304,11 @@ bool EventIntegrator::stabilise(EventReport& report) {
     return stuck("the mass matrix is singular");
   const double drift = dynamics_.rest_rows(here_.t, mode_, here_.v, now_);
   report.drift = std::max(report.drift, drift);
-  if (!(drift < 1e-3 * scales_.velocity))  // that is no drift: the row does not hold
+  if (!(drift < 1e-3 * scales_.velocity)) {  // that is no drift: the row does not hold
+    if (now_.restless < 0) return stuck("the velocities are not finite");
     return stuck(fmt::format("velocities: {} should rest and moves at {:.3g} m/s",
                              model_.name_of(mode_.elements[now_.restless].place()), drift));
+  }
   if (!dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_))
     return stuck("accelerations: the forces of what holds are not finite");
   note_slips();
@@ -306,16 +375,16 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
   for (;;) {
     ++tries;
     const bool whole = h >= end - here_.t;
-    const bool stepped = rk_.step(derivative_, here_.t, y_, h);
-    const double error = stepped ? rk_.error(scale_) : infinity;
-    const double factor = error > 0
-                              ? std::clamp(safety * std::pow(error, -1.0 / RungeKutta8::order),
-                                           least_factor, most_factor)
-                              : most_factor;
+    const bool stepped = smooth_step(y_, h);
+    const double error = !stepped ? infinity : stiff_ ? collocation_.error() : rk_.error(scale_);
+    const double most = stiff_ ? most_stiff_factor : most_factor;
+    const int order = stiff_ ? Collocation::order : RungeKutta8::order;
+    const double factor =
+        error > 0 ? std::clamp(safety * std::pow(error, -1.0 / order), least_factor, most) : most;
     if (!(error <= 1)) {
       ++report.rejected;
       refused = true;
-      h *= std::isfinite(error) ? std::min(factor, 0.8) : 0.25;
+      h *= std::isfinite(error) ? std::min(factor, 0.8) : stiff_ ? 0.5 : 0.25;
       if (h > least) continue;
       if (sample_.lost >= 0) {
         if (const std::string left = left_facet(model_, mode_.elements[sample_.lost]);
@@ -328,16 +397,20 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
     }
     ++report.steps;
     const double t_next = whole ? end : here_.t + h;
-    if (!rk_.prepare_dense(derivative_)) return step_to_a_mode("no dense output", report);
+    if (!stiff_ && !rk_.prepare_dense(derivative_))
+      return step_to_a_mode("no dense output", report);
     const std::optional<Crossing> crossing = first_crossing(here_.t, t_next);
     flight_ = infinity;
     if (!crossing) {
       // A step that something else than its error cut short says nothing about the pace, by which
       // events are judged, too (renew_scales).
-      if (refused || h * factor > pace_ || std::isinf(pace_)) pace_ = h * factor;
+      // What was refused is not tried again at once.
+      const double next = refused ? std::min(factor, 1.0) * h : factor * h;
+      if (refused || next > pace_ || std::isinf(pace_)) pace_ = next;
       leaving_.clear();
-      if (!accept(rk_.next(), t_next, report))
+      if (!accept(reached(), t_next, report))
         return step_to_a_mode("the mode has no motion; " + stuck_, report);
+      choose_method();
       note_step(tries);
       return here_.t >= landing_ || chatters() == 0 || pass_chatter(report);
     }

@@ -1,12 +1,13 @@
 // The event-driven integrator: exact in time (DESIGN section 5).
 //
 // Between events the motion of one mode (event_dynamics.h) is integrated by a Runge-Kutta method of
-// order 8 in exponential coordinates about the start of the step; kept rows are put to rest and
-// kept gaps closed after each. Guards (gaps, normal forces, forces of sticking sets, slip
-// velocities) are watched on the dense output; the first zero is polished by stepping to it again.
-// There all simultaneous changes are resolved together (event_decide.cpp): impacts by the scene's
-// law, then the mode problem at acceleration level, then, where forces and accelerations both
-// vanish, by what they do a moment later (docs/events.md).
+// order 8 in exponential coordinates about the start of the step, or by collocation where that is
+// stiff; kept rows are put to rest and kept gaps closed after each. Guards (gaps, normal forces,
+// forces of sticking sets, slip velocities) are watched on the dense output; the first zero is
+// polished by stepping to it again. There all simultaneous changes are resolved together
+// (event_decide.cpp): impacts by the scene's law, then the mode problem at acceleration level,
+// then, where forces and accelerations both vanish, by what they do a moment later
+// (docs/events.md).
 #pragma once
 #include <array>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "saltus/impacts/impact.h"
+#include "saltus/integrators/events/collocation.h"
 #include "saltus/integrators/events/event_bands.h"
 #include "saltus/integrators/events/event_dynamics.h"
 #include "saltus/integrators/events/runge_kutta.h"
@@ -26,8 +28,8 @@
 namespace saltus {
 
 // Slips in two directions that begin have this share of the speed of a fall over a length scale to
-// find their direction (started_slip). P2's trot moves by 2e-11 m from 1e-5 to 1e-4.
-inline constexpr double slip_start = 1e-4;
+// find their direction (started_slip).
+inline constexpr double slip_start = 1e-7;
 
 struct EventDriven {
   static constexpr std::string_view name = "event-driven";
@@ -108,6 +110,13 @@ class EventIntegrator {
   void forget();
   void take(const State& state);
   bool derivative(double t, const Vec& y, Vec& dy);
+  // A step of size h from here in mode_, by the method that is at work; what it gives.
+  bool smooth_step(const Vec& y, double h);
+  [[nodiscard]] const Vec& reached() const { return stiff_ ? collocation_.next() : rk_.next(); }
+  void interpolate(double t, Vec& y) const;
+  bool short_step(const Vec& y, double h, Vec& end);
+  void choose_method();
+  void set_nudge();
   void unpack(const Vec& y, Instant& out) const;
   void set_tolerances();
   [[nodiscard]] double propose(double end) const;
@@ -236,6 +245,12 @@ class EventIntegrator {
   std::vector<Guard> start_guards_, guard_scratch_;
   std::vector<double> sample_times_;
   std::vector<std::vector<Guard>> samples_;
+
+  // stiff motions
+  Collocation collocation_;
+  bool stiff_ = false;   // it is at work
+  int stiff_steps_ = 0;  // of the other method, one after the other
+  Vec nudge_;
 };
 
 }  // namespace saltus

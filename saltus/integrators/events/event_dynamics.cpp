@@ -7,6 +7,7 @@
 #include "saltus/contact/elements.h"
 #include "saltus/contact/rows/contact.h"
 #include "saltus/contact/rows/families.h"
+#include "saltus/contact/surface.h"
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
@@ -73,7 +74,8 @@ bool ModeDynamics::element_rows(const Workspace& w, double t, const Element& e, 
     at.tangent = e.tangent_axis < 3 ? in_plane(turned_axes[e.tangent_axis], at.point.normal)
                  : e.rows > 1       ? tangent_of(model_, w, at)
                                     : Vec3(Vec3::UnitX());
-    open_contact(model_, w, 0, at, rows_only(e.rows), out);
+    const int row = open_contact(model_, w, 0, at, rows_only(e.rows), out);
+    if (e.rows > 1) set_drift(model_, w, at, row, out);
     return true;
   }
   if (const int runner = runner_of(model_.slots[e.slot]); runner >= 0)
@@ -119,7 +121,7 @@ bool ModeDynamics::prepare(double t, VecIn q, VecIn v, const EventMode& mode, Ev
   for (Vec* x : {&out.gamma, &out.lambda, &out.gamma_dot, &row_free_, &zeta_}) x->setZero(n);
   for (std::size_t b = 0; b < rows_.blocks.size(); ++b)
     for (int r = rows_.blocks[b].row; r < rows_.blocks[b].row + rows_.blocks[b].rows; ++r)
-      out.gamma[r] = rows_.rate(r, rows_.source[b], twists_, v);
+      out.gamma[r] = rows_.rate(r, rows_.source[b], twists_, v) + rows_.drift[r];
   return true;
 }
 
@@ -307,7 +309,8 @@ bool ModeDynamics::row_biases(double t, VecIn q, VecIn v, const EventMode& mode,
           for (std::size_t b = 0; b < rows_.blocks.size(); ++b)
             for (int r = rows_.blocks[b].row; r < rows_.blocks[b].row + rows_.blocks[b].rows; ++r)
               zeta_[r] += side * bias_weight[k - 1] / s *
-                          shifted_rows_.rate(r, shifted_rows_.source[b], shifted_twists_, v);
+                          (shifted_rows_.rate(r, shifted_rows_.source[b], shifted_twists_, v) +
+                           shifted_rows_.drift[r]);
         }
     }
   }
@@ -506,8 +509,10 @@ void ModeDynamics::sum_powers(const EventMode& mode, VecIn v, Evaluation& out) {
       continue;
     }
     for (int i = 0; i < e.sets; ++i)
-      for (int k = first + e.set[i].first; k < first + e.set[i].first + e.set[i].rows; ++k)
+      for (int k = first + e.set[i].first; k < first + e.set[i].first + e.set[i].rows; ++k) {
         add_power(out, Power::friction, out.lambda[k] * out.gamma[k]);
+        add_power(out, Power::prescribed, -out.lambda[k] * rows_.drift[k]);  // of a belt
+      }
   }
   if (!model_.any_prescribed) return;
   // What M a = tau + W lambda + drive lacks.

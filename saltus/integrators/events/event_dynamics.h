@@ -25,7 +25,7 @@ inline constexpr int powers = static_cast<int>(Power::count);
 struct Evaluation {
   Vec a;                 // accelerations
   Vec lambda;            // force of every row [N] ([N m])
-  Vec gamma;             // its velocity
+  Vec gamma;             // its velocity; against a belt, that of the slip
   Vec gamma_dot;         // and acceleration
   std::vector<int> row;  // first row of each element, or -1 where it is open
   std::array<double, powers> power{};

@@ -80,7 +80,7 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
 }
 
 bool EventIntegrator::guards_on_step(double t, std::vector<Guard>& out) {
-  rk_.interpolate(t, y_);
+  interpolate(t, y_);
   probe_.t = t;
   unpack(y_, probe_);
   return guards_at(probe_, out);
@@ -214,8 +214,8 @@ bool EventIntegrator::polish(Crossing& c, double& t, Vec& y) {
   for (int i = 0; t > here_.t; ++i) {
     y_.setZero();
     y_.segment(model_.nv, model_.nv) = here_.v;
-    if (!rk_.step(derivative_, here_.t, y_, t - here_.t)) return false;
-    y = rk_.next();
+    if (!smooth_step(y_, t - here_.t)) return false;
+    y = reached();
     probe_.t = t;
     unpack(y, probe_);
     if (!guards_at(probe_, guard_scratch_)) return false;

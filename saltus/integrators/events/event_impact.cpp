@@ -56,8 +56,10 @@ void EventIntegrator::pose_impact(const EventMode& trial) {
     }
     const int row = take_rows(law, from, e.compliance);
     impact_elements_.push_back(e);
-    problem_.gamma_S.segment(row, e.rows) = gamma.segment(now_.row[i], e.rows);
-    problem_.b.segment(row, e.rows) = dynamics_.prescribed_offset(here_.t, e);
+    const auto drift = dynamics_.rows().drift.segment(now_.row[i], e.rows);
+    problem_.drift.segment(row, e.rows) = drift;
+    problem_.gamma_S.segment(row, e.rows) = gamma.segment(now_.row[i], e.rows) - drift;
+    problem_.b.segment(row, e.rows) = dynamics_.prescribed_offset(here_.t, e) + drift;
     if (e.compliance > 0) problem_.b[row] -= gamma[now_.row[i]];  // armature: Lambda = -a dgamma
     if (e.is_contact()) problem_.source.back().dynamic = model_.contact_laws[e.law].dynamic;
   }

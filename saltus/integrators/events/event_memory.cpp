@@ -5,7 +5,8 @@
 //   pace, flight, scales (velocity, acceleration, force), counts of what leaves, of impact times
 //   and of contacts; keys of what leaves; times; the elements of slots; those of contacts with
 //   their keys; chatter: its two windows, the end and the length of the last stretch of it.
-//   Memories of older runs end before it.
+//   Then the method of steps and how many stiff ones there were. Memories of older runs end before
+//   chatter, or before the method.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -24,6 +25,11 @@ class MemoryReader {
   double number() {
     if (at_ >= from_.size()) refuse();
     return from_[at_++];
+  }
+  double positive() {  // or infinite
+    const double x = number();
+    if (!(x > 0)) refuse();
+    return x;
   }
   std::int32_t whole(double least, double most) {
     const double x = number();
@@ -82,11 +88,11 @@ void write_key(const ContactKey& key, std::vector<double>& out) {
 void EventIntegrator::recall(const Vec& memory) {
   MemoryReader in(memory);
   const int most = static_cast<int>(memory.size());
-  pace_ = in.number();
-  flight_ = in.number();
-  scales_.velocity = in.number();
-  scales_.acceleration = in.number();
-  scales_.force = in.number();
+  pace_ = in.positive();
+  flight_ = in.positive();
+  scales_.velocity = in.positive();
+  scales_.acceleration = in.positive();
+  scales_.force = in.positive();
   leaving_.resize(in.index(most));
   impact_times_.resize(in.index(most));
   const int contacts = in.index(most);
@@ -110,6 +116,10 @@ void EventIntegrator::recall(const Vec& memory) {
     chatter_end_ = in.number();
     chatter_stretch_ = in.number();
   }
+  if (in.more()) {
+    stiff_ = in.flag();
+    stiff_steps_ = in.index(1000);
+  }
   in.done();
 }
 
@@ -129,7 +139,7 @@ void EventIntegrator::remember(Vec& memory) {
     write_status(e, out);
   }
   for (const Chatter& c : chatter_) out.insert(out.end(), {c.since, c.work});
-  out.insert(out.end(), {chatter_end_, chatter_stretch_});
+  out.insert(out.end(), {chatter_end_, chatter_stretch_, double(stiff_), double(stiff_steps_)});
   memory = Eigen::Map<const Vec>(out.data(), static_cast<Eigen::Index>(out.size()));
 }
 

@@ -83,6 +83,20 @@ double RungeKutta8::error(const Vec& scale) const {
   return std::abs(h_) * e5 * e5 / std::sqrt(both);
 }
 
+double RungeKutta8::stiffness(const Vec& scale) const {
+  constexpr int last = stages - 1;
+  double slopes = 0, apart = 0;
+  for (Eigen::Index i = 0; i < y_.size(); ++i) {
+    if (scale[i] == 0) continue;
+    double at = y_[i];
+    for (int j = 0; j < last; ++j) at += h_ * A[last][j] * k_[j][i];
+    const double slope = (k_[stages][i] - k_[last][i]) / scale[i], gap = (next_[i] - at) / scale[i];
+    slopes += slope * slope;
+    apart += gap * gap;
+  }
+  return apart > 0 ? std::abs(h_) * std::sqrt(slopes / apart) : 0;
+}
+
 bool RungeKutta8::prepare_dense(const Derivative& f) {
   for (int s = stages + 1; s < all_stages; ++s)
     if (!stage(f, s)) return false;

@@ -23,6 +23,9 @@ class RungeKutta8 {
   // Largest share of its tolerance that an entry's error estimate takes; `scale` is the tolerance
   // of each entry, 0 for those that do not count.
   [[nodiscard]] double error(const Vec& scale) const;
+  // How many times of the fastest motion the step is long, by its last two stages, which are at the
+  // same instant. Where it is near 6, stability holds the step back.
+  [[nodiscard]] double stiffness(const Vec& scale) const;
   // Three more stages; then interpolate() is valid on the whole step.
   [[nodiscard]] bool prepare_dense(const Derivative& f);
   void interpolate(double t, Vec& y) const;

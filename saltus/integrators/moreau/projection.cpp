@@ -72,6 +72,7 @@ struct Corrector {
   bool one_sided = false;  // contacts only push: where holding them does not do
   bool may_pull = false;   // held contacts as much as it takes: where pushing alone does not do
   bool refused = false;    // held contacts would have pulled
+  bool fine = false;       // little but joints is left to close: to their own target
   const StepRows* step = nullptr;  // while its rows and factor are those of the mechanics
 
   [[nodiscard]] const HeldContact* held(const ContactKey& key) const {
@@ -219,7 +220,7 @@ struct Corrector {
 
   void solve_islands() {
     AutoSolver automatic;
-    automatic.tolerance = 0.1 * contact_target;
+    automatic.tolerance = 0.1 * (fine ? joint_target : contact_target);
     automatic.max_iterations = 500;
     automatic.newton_iterations = 100;
     automatic.rounds = 0;  // rows that depend on others may ask for what no displacement does
@@ -356,6 +357,16 @@ struct Corrector {
     return true;
   }
 
+  // Of the last round, turns times the model's length [m]: links turn about their own axis by far
+  // more than gaps close.
+  [[nodiscard]] double largest_move() const {
+    double most = 0;
+    for (int k = 0; k < model.nv; ++k)
+      most = std::max(
+          most, std::abs(p.displacement[k]) * (model.rotational[k] ? model.length_scale : 1.0));
+    return most;
+  }
+
   // Corrects until all is closed and open as it should be. If that fails, q is the best that it
   // was, and `now`, measured before, what is left there. Contacts that only push may get worse at
   // first: what a large step runs into is found in the next round.
@@ -365,6 +376,7 @@ struct Corrector {
     int stalled = 0;
     // A large heap is corrected by sweeps, a part of its gaps a step; the report says what is left.
     for (int round = 0; now.excess() > 1 && round < (heap ? heap_rounds : max_rounds); ++round) {
+      fine = std::max(now.contact, 0.1 * now.joint) <= contact_target;
       const bool by_step = correct_held(q, now);
       if (!by_step) {
         step = nullptr;  // what follows factors anew
@@ -392,9 +404,9 @@ struct Corrector {
         best = now;
         p.before = q;
       }
-      const double moved = p.displacement.lpNorm<Eigen::Infinity>();
+      const double moved = largest_move();
       const bool far = moved > most_move * std::max(best.joint, best.contact);
-      if (stalled > (one_sided && !far ? patience : 0)) break;
+      if (moved == 0 || stalled > (one_sided && !far ? patience : 0)) break;
     }
     if (now.excess() > best.excess()) {
       q = p.before;

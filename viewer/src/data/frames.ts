@@ -22,6 +22,8 @@ export interface Frame {
   pose: Float64Array; // 7 numbers a body
   com: Float64Array;
   contacts: Contacts;
+  fluid: Float64Array; // 3 numbers a fluid: its force [N]; empty: there is none
+  flow: Float64Array; // and its velocity [m/s]; empty: it rests
 }
 
 interface Block {
@@ -29,6 +31,8 @@ interface Block {
   count: number;
   pose: Float64Array;
   com: Float64Array;
+  fluid: Float64Array;
+  flow: Float64Array;
   begins: Float64Array; // of each frame's contacts, and the end of the last
   contacts: Omit<Contacts, "begin" | "end">;
   bytes: number;
@@ -42,6 +46,8 @@ export class Frames {
   private retryAt = 0; // after a failure [ms]
   private readonly poseWidth: number;
   private readonly hasContacts: boolean;
+  private readonly fluidWidth: number;
+  private readonly flowWidth: number;
 
   constructor(
     private readonly source: DataSource,
@@ -52,7 +58,9 @@ export class Frames {
     const frames = Math.max(1, findTable(info, "frames")?.rows ?? 1);
     const contacts = findTable(info, "contacts")?.rows ?? 0;
     this.hasContacts = findColumn(info, "frames", "contact_end") !== undefined;
-    const perFrame = 8 * (this.poseWidth + 4 + (9 * contacts) / frames);
+    this.fluidWidth = findColumn(info, "frames", "fluid_force")?.width ?? 0;
+    this.flowWidth = findColumn(info, "frames", "flow")?.width ?? 0;
+    const perFrame = 8 * (this.poseWidth + this.fluidWidth + this.flowWidth + 4 + (9 * contacts) / frames);
     this.perBlock = Math.max(1, Math.min(256, Math.round(BLOCK_BYTES / perFrame)));
   }
 
@@ -68,6 +76,8 @@ export class Frames {
       index,
       pose: block.pose.subarray(i * this.poseWidth, (i + 1) * this.poseWidth),
       com: block.com.subarray(3 * i, 3 * i + 3),
+      fluid: block.fluid.subarray(i * this.fluidWidth, (i + 1) * this.fluidWidth),
+      flow: block.flow.subarray(i * this.flowWidth, (i + 1) * this.flowWidth),
       contacts: {
         ...block.contacts,
         begin: block.begins[i]! - block.begins[0]!,
@@ -98,9 +108,16 @@ export class Frames {
     const count = Math.min(this.perBlock, rows - first);
     // One frame earlier, too: where its contacts end ours begin.
     const before = first > 0 && this.hasContacts ? 1 : 0;
-    const columns = this.hasContacts ? ["pose", "com", "contact_end"] : ["pose", "com"];
+    const columns = ["pose", "com"];
+    if (this.hasContacts) columns.push("contact_end");
+    if (this.fluidWidth > 0) columns.push("fluid_force");
+    if (this.flowWidth > 0) columns.push("flow");
     const range = { first: first - before, count: count + before };
-    const [pose, com, ends] = await this.source.rows(this.run, "frames", columns, range);
+    const read = await this.source.rows(this.run, "frames", columns, range);
+    const of = (name: string): Float64Array | undefined => read[columns.indexOf(name)];
+    const [pose, com, ends] = [of("pose"), of("com"), of("contact_end")];
+    const fluid = of("fluid_force") ?? new Float64Array();
+    const flow = of("flow") ?? new Float64Array();
     const begins = new Float64Array(count + 1);
     if (ends) begins.set(before ? ends : [0, ...ends]);
     const block: Block = {
@@ -108,11 +125,13 @@ export class Frames {
       count,
       pose: pose!.subarray(before * this.poseWidth),
       com: com!.subarray(before * 3),
+      fluid: fluid.subarray(before * this.fluidWidth),
+      flow: flow.subarray(before * this.flowWidth),
       begins,
       contacts: await this.fetchContacts(begins[0]!, begins[count]!),
       bytes: 0,
     };
-    block.bytes = pose!.byteLength + com!.byteLength + 72 * (begins[count]! - begins[0]!);
+    block.bytes = pose!.byteLength + com!.byteLength + fluid.byteLength + flow.byteLength + 72 * (begins[count]! - begins[0]!);
     this.keep(key, block);
   }
 

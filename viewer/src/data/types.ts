@@ -80,6 +80,20 @@ export interface Rod {
   stiffness?: number[][]; // against them
 }
 
+/** Where a fluid acts on a body. */
+export interface FluidPlace {
+  body: number;
+  point: Triple; // in the body [m]
+  wake: boolean; // the end of a slender body, which sheds one
+}
+
+/** Rows of equal vortices along x that are carried along. */
+export interface Street {
+  period: number; // [m]
+  carried: number; // [m/s]
+  rows: { x: number; y: number; circulation: number }[]; // of one vortex at t = 0 [m], [m^2/s]
+}
+
 export interface Header {
   title: string;
   description?: string;
@@ -97,6 +111,8 @@ export interface Header {
   springs?: Spring[]; // files of older versions have none
   runners?: Runner[];
   rods?: Rod[];
+  fluids?: FluidPlace[];
+  streets?: Street[];
 }
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -7,23 +7,17 @@ import { MODE_COLOURS } from "./palette";
 
 const UP = new THREE.Vector3(0, 1, 0);
 
-export interface ArrowChoice {
-  contacts: boolean;
-  supports: boolean;
-  metresPerNewton: number;
-}
-
 export interface Force {
   a: number; // shape; -1: a support
   b: number; // shape, or the support's body
   mode: number;
-  kind: "contact" | "support";
+  kind: "contact" | "support" | "fluid"; // of a fluid: b is a body
   point: THREE.Vector3; // [m]
   force: THREE.Vector3; // [N]
 }
 
 /** The forces of a frame on the bodies that move. */
-export function forcesOf(run: Run, frame: Frame, choice: Pick<ArrowChoice, "contacts" | "supports">): Force[] {
+export function forcesOf(run: Run, frame: Frame, choice: { contacts: boolean; supports: boolean }): Force[] {
   const { a, b, mode, point, impulse, begin, end } = frame.contacts;
   const forces: Force[] = [];
   for (let row = begin; row < end; ++row) {

@@ -3,7 +3,10 @@ import type { Theme } from "../state/store";
 
 export const RUN_COLOURS = ["#35a896", "#f0932b"]; // of the first run and the one laid over it
 export const TRAIL_COLOURS = ["#7a4fd6", "#c2417a"];
-export const MODE_COLOURS = ["#8a8f98", "#2f6fe0", "#e0422f", "#d9a400"];
+// Open, stick, slip, closed; then the force of a fluid, and how it flows.
+export const MODE_COLOURS = ["#8a8f98", "#2f6fe0", "#e0422f", "#d9a400", "#12a5b8", "#7f8fd6"];
+export const FLUID_MODE = 4;
+export const FLOW_MODE = 5;
 export const MODE_NAMES = ["open", "stick", "slip", "closed"];
 
 export interface Palette {

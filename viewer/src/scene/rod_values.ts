@@ -3,17 +3,22 @@
 import type { Frame } from "../data/frames";
 import type { Header, Rod } from "../data/types";
 
-export type RodColour = "" | "bending" | "moment" | "pressure";
+export type RodColour = "" | "bending" | "moment" | "pressure" | "fluid";
 export const ROD_COLOURS: [RodColour, string, string][] = [
   ["", "plain", ""],
   ["bending", "curvature and twist beyond rest", "1/m"],
   ["moment", "bending and torsion moment", "N m"],
   ["pressure", "contact force per length", "N/m"],
+  ["fluid", "fluid force per length", "N/m"],
 ];
 
 /** Those that the run's file has the numbers for: older ones know no stiffness. */
-export const rodColours = ({ rods }: Pick<Header, "rods">): typeof ROD_COLOURS =>
-  ROD_COLOURS.filter(([what]) => what !== "moment" || (rods ?? []).every((rod) => rod.stiffness));
+export const rodColours = ({ rods, fluids }: Pick<Header, "rods" | "fluids">): typeof ROD_COLOURS =>
+  ROD_COLOURS.filter(
+    ([what]) =>
+      (what !== "moment" || (rods ?? []).every((rod) => rod.stiffness)) &&
+      (what !== "fluid" || (fluids ?? []).length > 0),
+  );
 
 /** The rotation from station i to k over the length between them, in i's axes [1/m]. */
 export function curvature(pose: ArrayLike<number>, i: number, k: number, length: number): [number, number, number] {
@@ -70,6 +75,11 @@ function pressures(rod: Rod, header: Header, frame: Frame): number[] {
     });
     values[nearest]! += Math.hypot(impulse[3 * row]!, impulse[3 * row + 1]!, impulse[3 * row + 2]!) / header.dt;
   }
+  return perLength(rod, values);
+}
+
+/** Over half the length to either side of each station. */
+function perLength(rod: Rod, values: number[]): number[] {
   return values.map((force, k) => {
     const from = rod.at[Math.max(0, k - 1)]!;
     const to = rod.at[Math.min(rod.at.length - 1, k + 1)]!;
@@ -77,7 +87,19 @@ function pressures(rod: Rod, header: Header, frame: Frame): number[] {
   });
 }
 
+/** Of sections; a wake is a force at a point. */
+function fluidDensities(rod: Rod, header: Header, frame: Frame): number[] {
+  const sums = rod.bodies.map(() => [0, 0, 0] as [number, number, number]);
+  (header.fluids ?? []).forEach(({ body, wake }, i) => {
+    const k = rod.bodies.indexOf(body);
+    if (k < 0 || wake) return;
+    for (const c of [0, 1, 2]) sums[k]![c]! += frame.fluid[3 * i + c] ?? 0;
+  });
+  return perLength(rod, sums.map((sum) => Math.hypot(...sum)));
+}
+
 export function rodValues(what: RodColour, rod: Rod, header: Header, frame: Frame): number[] {
   if (what === "pressure") return pressures(rod, header, frame);
+  if (what === "fluid") return fluidDensities(rod, header, frame);
   return strains(rod, frame.pose, what === "moment");
 }

@@ -14,6 +14,7 @@ import { Quality } from "./quality";
 import { palette, RUN_COLOURS, TRAIL_COLOURS } from "./palette";
 import { Surroundings } from "./surroundings";
 import { Trails } from "./trails";
+import { flowArrows, fluidForces, Vortices } from "./water";
 
 interface Layer {
   run: Run;
@@ -21,6 +22,9 @@ interface Layer {
   elements: Elements;
   rods: Rods;
   arrows: Arrows;
+  flow: Arrows;
+  fastest: number; // of the flow, so far [m/s]
+  vortices: Vortices | null;
   trails: Trails;
   frame: Frame | undefined; // drawn last
 }
@@ -148,12 +152,33 @@ export class View {
       elements: new Elements(run.info.header, colour, opacity, this.bounds.size),
       rods: new Rods(run.info.header, colour, opacity, this.bounds.size),
       arrows: new Arrows(0.006 * this.bounds.size, count === 1 ? 1 : 1 - 0.4 * index),
+      flow: new Arrows(0.004 * this.bounds.size, 0.7),
+      fastest: 0,
+      vortices: this.vortices(run),
       trails: new Trails(run, TRAIL_COLOURS[index]!, 0.9, () => this.invalidate()),
       frame: undefined,
     };
     layer.bodies.object.visible = false;
-    this.scene.add(layer.bodies.object, layer.elements.object, layer.rods.object, layer.arrows.object, layer.trails.object);
+    this.scene.add(layer.bodies.object, layer.elements.object, layer.rods.object, layer.arrows.object, layer.flow.object, layer.trails.object);
+    if (layer.vortices) this.scene.add(layer.vortices.object);
     return layer;
+  }
+
+  /** As far as the picture goes. */
+  private vortices(run: Run): Vortices | null {
+    if (!run.info.header.streets?.length) return null;
+    const { centre, size } = this.bounds;
+    return new Vortices(run.info.header, centre.x - size, centre.x + size);
+  }
+
+  /** The fastest flow so far is a tenth of the picture. */
+  private updateFlow(layer: Layer, frame: Frame): void {
+    const shown = this.store.state.flow ? flowArrows(layer.run.info.header, frame) : [];
+    for (const { force } of shown) layer.fastest = Math.max(layer.fastest, force.length());
+    layer.flow.update(shown, layer.fastest > 0 ? (0.1 * this.bounds.size) / layer.fastest : 1);
+    if (!layer.vortices) return;
+    layer.vortices.object.visible = this.store.state.flow;
+    layer.vortices.update(this.store.state.time);
   }
 
   private update(layer: Layer, leads: boolean): void {
@@ -169,7 +194,9 @@ export class View {
     layer.bodies.update(frame.pose);
     layer.elements.update(frame.pose);
     layer.rods.update(frame, state.rods);
-    layer.arrows.update(forcesOf(layer.run, frame, state), this.metresPerNewton);
+    const water = state.fluids ? fluidForces(layer.run.info.header, frame) : [];
+    layer.arrows.update([...forcesOf(layer.run, frame, state), ...water], this.metresPerNewton);
+    this.updateFlow(layer, frame);
     if (leads && state.follow) this.cameras.follow(this.followed(layer.run, frame));
   }
 

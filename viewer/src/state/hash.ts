@@ -30,7 +30,7 @@ export function writeHash(state: ViewState, eye: string): string {
   hash.set("camera", state.camera);
   if (eye) hash.set("eye", eye);
   if (state.follow) hash.set("follow", state.follow);
-  hash.set("forces", [state.contacts && "contacts", state.supports && "supports"].filter(Boolean).join(" "));
+  hash.set("forces", [state.contacts && "contacts", state.supports && "supports", state.fluids && "fluids", state.flow && "flow"].filter(Boolean).join(" "));
   if (state.forceScale !== 1) hash.set("scale", String(Number(state.forceScale.toPrecision(4))));
   if (state.shapes) hash.set("shapes", "1");
   if (state.rods) hash.set("rods", state.rods);
@@ -59,12 +59,14 @@ export function readHash(text: string): { patch: Partial<ViewState>; eye: string
   if (forces) {
     patch.contacts = forces.includes("contacts");
     patch.supports = forces.includes("supports");
+    patch.fluids = forces.includes("fluids");
+    patch.flow = forces.includes("flow");
   }
   const scale = number("scale");
   if (scale !== undefined && scale > 0) patch.forceScale = Math.min(100, Math.max(0.01, scale));
   if (hash.get("shapes") === "1") patch.shapes = true;
   const rods = hash.get("rods");
-  if (rods === "bending" || rods === "moment" || rods === "pressure") patch.rods = rods;
+  if (rods === "bending" || rods === "moment" || rods === "pressure" || rods === "fluid") patch.rods = rods;
   const trails = words("trails");
   if (trails) patch.trails = trails;
   const speed = number("speed");

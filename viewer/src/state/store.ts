@@ -17,6 +17,8 @@ export interface ViewState {
   follow: string; // "": nothing, "com", or a body
   contacts: boolean; // force arrows of contacts
   supports: boolean; // and of supports
+  fluids: boolean; // and of fluids
+  flow: boolean; // how they flow, and their vortices
   forceScale: number; // relative to the automatic one
   rods: RodColour; // what colours rods
   shapes: boolean; // contact shapes of bodies that have visuals

@@ -11,6 +11,7 @@ const KEYS: [string, string][] = [
   ["c", "orbit camera or top view"],
   ["0", "show everything"],
   ["f, g", "forces of contacts, of supports"],
+  ["w, v", "forces of fluids; how they flow, and their vortices"],
   ["o", "what colours rods"],
   ["s", "contact shapes of bodies that are drawn otherwise"],
   ["t", "path of the centre of mass"],

@@ -26,7 +26,7 @@ function nextColour(header: Header, now: RodColour): RodColour {
 }
 
 export function listenToKeys(store: Store, player: Player, actions: Actions): void {
-  const flip = (key: "loop" | "contacts" | "supports" | "shapes"): void => store.set({ [key]: !store.state[key] });
+  const flip = (key: "loop" | "contacts" | "supports" | "fluids" | "flow" | "shapes"): void => store.set({ [key]: !store.state[key] });
   const hundredth = (): number => (player.end - player.start) / 100;
   const keys: Record<string, () => void> = {
     " ": () => player.toggle(),
@@ -41,6 +41,8 @@ export function listenToKeys(store: Store, player: Player, actions: Actions): vo
     l: () => flip("loop"),
     f: () => flip("contacts"),
     g: () => flip("supports"),
+    w: () => flip("fluids"),
+    v: () => flip("flow"),
     o: () => store.set({ rods: nextColour(actions.header(), store.state.rods) }),
     s: () => flip("shapes"),
     c: () => store.set({ camera: store.state.camera === "top" ? "orbit" : "top" }),

@@ -1,5 +1,5 @@
 // What is drawn, and from where: cameras, forces with their scale, trails.
-import type { RunInfo } from "../data/types";
+import { findColumn, type RunInfo } from "../data/types";
 import { hiddenShapes } from "../scene/pieces";
 import { MODE_COLOURS, MODE_NAMES } from "../scene/palette";
 import { rodColours, type RodColour } from "../scene/rod_values";
@@ -43,6 +43,8 @@ export class Toolbar {
     const { store } = this;
     const contacts = toggle("Contacts", "forces of contacts (f)", () => store.set({ contacts: !store.state.contacts }));
     const supports = toggle("Supports", "friction forces of the ground (g)", () => store.set({ supports: !store.state.supports }));
+    const fluids = toggle("Fluids", "forces of fluids (w)", () => store.set({ fluids: !store.state.fluids }));
+    const flow = toggle("Flow", "how fluids flow, and their vortices (v)", () => store.set({ flow: !store.state.flow }));
     const slider = h("input", { type: "range", min: -2, max: 2, step: 0.05, "aria-label": "length of the force arrows", title: "length of the force arrows" });
     slider.addEventListener("input", () => store.set({ forceScale: 10 ** Number(slider.value) }));
     slider.addEventListener("dblclick", () => store.set({ forceScale: 1 }));
@@ -50,17 +52,21 @@ export class Toolbar {
     const show = (): void => {
       contacts.show(store.state.contacts);
       supports.show(store.state.supports);
+      fluids.show(store.state.fluids);
+      flow.show(store.state.flow);
       slider.value = String(Math.log10(store.state.forceScale));
       scale.textContent = this.scaleText();
     };
-    store.watch(["contacts", "supports", "forceScale"], show);
+    store.watch(["contacts", "supports", "fluids", "flow", "forceScale"], show);
     show();
     const legend = [1, 2, 3].map((mode) => {
       const dot = h("i", { class: "dot" });
       dot.style.background = MODE_COLOURS[mode]!;
       return h("span", { class: "mode", title: ["", "sticks", "slips", "carries load without friction"][mode]! }, dot, MODE_NAMES[mode]!);
     });
-    return group("Forces", contacts.button, ...(info.header.supports > 0 ? [supports.button] : []), slider, scale, ...legend);
+    const water = [fluids.button, ...(findColumn(info, "frames", "flow") ? [flow.button] : [])];
+    const more = [...(info.header.supports > 0 ? [supports.button] : []), ...(info.header.fluids?.length ? water : [])];
+    return group("Forces", contacts.button, ...more, slider, scale, ...legend);
   }
 
   /** "10 cm = 20 N" at the present scale. */
