@@ -391,7 +391,7 @@ time: {step: 0.025, end: 0.4}
   const text = await shown.locator(".verdict").innerText();
   assert.match(text, /^gained: the steps of an episode gained .* J/);
   const warned = await shown.locator(".verdict .warned").allInnerTexts(); // below it what was told of the start
-  assert.match(warned[0], /^warning: body 'b' turns by .* rad a step/);
+  assert.match(warned[0], /^warning: body '[ab]' turns by .* rad a step/);
   assert.equal(await page.locator(".verdict").isVisible(), false); // a good run has none
   spin.stop();
   await shown.context().close();
