@@ -21,6 +21,8 @@ namespace {
 constexpr double apart = 1e-4;
 // Rates below this share of the largest are rounding's: motions that nothing drives back.
 constexpr double slow = 1e-8;
+// Stiffness that is symmetric up to this share of its largest entry is that of a potential.
+constexpr double symmetric = 1e-7;
 
 void refuse_unsmooth(const Model& model, const Actuation& actuation) {
   const auto got = [](const std::string& what) {
@@ -80,6 +82,17 @@ class Linearisation {
         mode_(std::move(mode)),
         turns_(m.coordinates.size(), 0) {}
 
+  // At the last evaluation.
+  Mat inertia() {
+    Mat M(model_.nv, model_.nv);
+    Vec column(model_.nv);
+    for (int k = 0; k < model_.nv; ++k) {
+      dynamics_.mass().multiply(Vec::Unit(model_.nv, k), column);
+      M.col(k) = column;
+    }
+    M.diagonal() += model_.armature;
+    return M;
+  }
   // Accelerations at x, u; the rates of the rows are then in `at.gamma`.
   Vec accelerations(const Vec& x, const Vec& u) {
     Vec q = q_;
@@ -125,7 +138,7 @@ class Linearisation {
   // Frames that move along: C, and what they do to a body that floats, whose linear velocity has
   // its parent's axes. With R0 of the motion, y = R0' dr and w = R0' dv,
   //   y' = w - omega0 x y,   w' = R0' da - omega0 x w
-  void move_frames(Mat& A_q, Mat& A_v, Mat& C, Mat& W, Mat& D, Vec& a) const {
+  void move_frames(Mat& A_q, Mat& A_v, Mat& C, Mat& M, Mat& W, Mat& D, Vec& a) const {
     C = Mat::Zero(model_.nv, model_.nv);
     for (const Body& b : model_.bodies) {
       const int first = quaternion_at(b.joint);
@@ -147,9 +160,9 @@ class Linearisation {
       }
       const Mat R = turned.topLeftCorner(linear, linear),
                 turn = skew(omega).topLeftCorner(linear, linear);
-      for (Mat* A : {&A_q, &A_v})
+      for (Mat* A : {&A_q, &A_v, &M})
         A->middleRows(b.v0, linear) = Mat(R.transpose() * A->middleRows(b.v0, linear));
-      for (Mat* A : {&A_q, &A_v, &W, &D})
+      for (Mat* A : {&A_q, &A_v, &M, &W, &D})
         A->middleCols(b.v0, linear) = Mat(A->middleCols(b.v0, linear) * R);
       const Vec along = R.transpose() * v_.segment(b.v0, linear);
       a.segment(b.v0, linear) = Vec(R.transpose() * a.segment(b.v0, linear) - turn * along);
@@ -189,15 +202,27 @@ SmallMotion mode_from(std::complex<double> rate, Eigen::VectorXcd shape) {
   return {rate, std::move(shape)};
 }
 
-// x'' = A x: both rates of an eigenvalue in one.
-void add_second_order(const Mat& A, const Mat& Z, SmallMotions& out) {
-  const Eigen::EigenSolver<Mat> found(Z.transpose() * A * Z);
-  const double largest = std::sqrt(found.eigenvalues().cwiseAbs().maxCoeff());
+// x'' = A x: both rates of an eigenvalue in one. Looked for in forces, M A: what rounding leaves of
+// the accelerations of short waves is no force to speak of, and would spoil the long ones.
+void add_second_order(const Mat& A, const Mat& M, const Mat& Z, SmallMotions& out) {
+  const Mat K = Z.transpose() * M * A * Z, inertia = Z.transpose() * M * Z;
+  Eigen::VectorXcd squares;
+  Eigen::MatrixXcd shapes;
+  if ((K - K.transpose()).cwiseAbs().maxCoeff() <= symmetric * K.cwiseAbs().maxCoeff()) {
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Mat> found(0.5 * (K + K.transpose()), inertia);
+    squares = found.eigenvalues();
+    shapes = found.eigenvectors();
+  } else {
+    const Eigen::EigenSolver<Mat> found(inertia.llt().solve(K));
+    squares = found.eigenvalues();
+    shapes = found.eigenvectors();
+  }
+  const double largest = std::sqrt(squares.cwiseAbs().maxCoeff());
   for (Eigen::Index k = 0; k < Z.cols(); ++k) {
-    std::complex<double> rate = std::sqrt(found.eigenvalues()[k]);
+    std::complex<double> rate = std::sqrt(squares[k]);
     if (std::abs(rate) < slow * largest) rate = 0;
     if (rate.imag() < 0) rate = -rate;
-    out.modes.push_back(mode_from(rate, Z * found.eigenvectors().col(k)));
+    out.modes.push_back(mode_from(rate, Z * shapes.col(k)));
   }
 }
 
@@ -238,8 +263,9 @@ SmallMotions small_motions(const Model& model, const Actuation& actuation, doubl
   at.differentiate(A_q, A_v, D);
   Mat W = at.rows();
   Vec a = at.accelerations(Vec::Zero(model.nv), Vec::Zero(model.nv));
-  at.move_frames(A_q, A_v, C, W, D, a);
-  out.unsteady = a.norm();
+  Mat M = at.inertia();
+  at.move_frames(A_q, A_v, C, M, W, D, a);
+  out.unsteady = std::sqrt(std::max(0.0, a.dot(M * a)));
   const Mat given = [&] {
     const auto count = std::count_if(model.prescribed.begin(), model.prescribed.end(),
                                      [](char p) { return p != 0; });
@@ -257,7 +283,7 @@ SmallMotions small_motions(const Model& model, const Actuation& actuation, doubl
   const double unit = std::sqrt((Z.transpose() * A_q * Z).cwiseAbs().maxCoeff());
   const bool plain = v.isZero(0) && (Z.transpose() * A_v * Z).cwiseAbs().maxCoeff() <= 1e-11 * unit;
   if (plain)
-    add_second_order(A_q, Z, out);
+    add_second_order(A_q, M, Z, out);
   else
     add_first_order(C, A_q, A_v, all, rates, out);
   std::sort(out.modes.begin(), out.modes.end(), [](const SmallMotion& x, const SmallMotion& y) {

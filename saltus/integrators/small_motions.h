@@ -24,7 +24,8 @@ struct SmallMotion {
 
 struct SmallMotions {
   std::vector<SmallMotion> modes;  // the slowest first; of a pair of rates one
-  // The norm of the accelerations at the state, in frames that move along: 0 where it is steady.
+  // The accelerations at the state, in frames that move along, by their norm sqrt(a' M a)
+  // [sqrt(kg) m/s^2]: 0 where it is steady.
   double unsteady = 0;
 };
 
