@@ -142,8 +142,7 @@ class Linearisation {
     C = Mat::Zero(model_.nv, model_.nv);
     for (const Body& b : model_.bodies) {
       const int first = quaternion_at(b.joint);
-      if (first >= 0)
-        C.block<3, 3>(b.v0 + first, b.v0 + first) = -skew(v_.segment<3>(b.v0 + first));
+      if (first >= 0) C.block<3, 3>(b.v0 + first, b.v0 + first) = -hat(v_.segment<3>(b.v0 + first));
       Vec3 omega = Vec3::Zero();
       Mat3 turned;
       int linear = 3;  // velocities in the parent's axes
@@ -159,7 +158,7 @@ class Linearisation {
         continue;
       }
       const Mat R = turned.topLeftCorner(linear, linear),
-                turn = skew(omega).topLeftCorner(linear, linear);
+                turn = hat(omega).topLeftCorner(linear, linear);
       for (Mat* A : {&A_q, &A_v, &M})
         A->middleRows(b.v0, linear) = Mat(R.transpose() * A->middleRows(b.v0, linear));
       for (Mat* A : {&A_q, &A_v, &M, &W, &D})
@@ -174,11 +173,6 @@ class Linearisation {
   Evaluation at;
 
  private:
-  static Mat3 skew(const Vec3& w) {
-    Mat3 m;
-    m << 0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0;
-    return m;
-  }
   const Model& model_;
   ModeDynamics dynamics_;
   double t_;

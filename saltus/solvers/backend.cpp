@@ -38,14 +38,6 @@ bool symmetric(const BlockMatrices& K, std::span<const Block> blocks) {
   return true;
 }
 
-bool same(const BlockMatrices& a, const BlockMatrices& b, std::span<const Block> blocks) {
-  for (std::size_t k = 0; k < blocks.size(); ++k) {
-    const int n = blocks[k].rows;
-    if (a[k].topLeftCorner(n, n) != b[k].topLeftCorner(n, n)) return false;
-  }
-  return true;
-}
-
 void keep(const BlockMatrices& K, std::size_t count, DenseFactor& f) {
   if (f.K.size() < count) f.K.resize(count);
   std::copy_n(K.begin(), count, f.K.begin());
@@ -56,6 +48,14 @@ void keep(const BlockMatrices& K, std::size_t count, DenseFactor& f) {
 bool is_zero(const Mat6& K, int n) { return K.topLeftCorner(n, n).isZero(0); }
 
 }  // namespace
+
+bool same_blocks(const BlockMatrices& a, const BlockMatrices& b, std::span<const Block> blocks) {
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    const int n = blocks[k].rows;
+    if (a[k].topLeftCorner(n, n) != b[k].topLeftCorner(n, n)) return false;
+  }
+  return true;
+}
 
 // --- dual
 // -----------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ void DualBackend::diagonal(VecRef d) const { d = p_.G.diagonal().head(p_.rows); 
 
 void DualBackend::factor(const BlockMatrices& K) {
   DenseFactor& f = w_.factor;
-  if (f.valid && same(K, f.K, p_.blocks)) return;
+  if (f.valid && same_blocks(K, f.K, p_.blocks)) return;
   f.rows.clear();
   for (std::size_t b = 0; b < p_.blocks.size(); ++b)
     if (const Block& k = p_.blocks[b]; !is_zero(K[b], k.rows))
@@ -157,7 +157,7 @@ void PrimalBackend::diagonal(VecRef d) const {
 
 void PrimalBackend::factor(const BlockMatrices& K) {
   DenseFactor& f = w_.factor;
-  if (f.valid && same(K, f.K, p_.blocks)) return;
+  if (f.valid && same_blocks(K, f.K, p_.blocks)) return;
   const int nv = static_cast<int>(p_.W.rows());
   auto A = f.A.topLeftCorner(nv, nv);
   if (p_.has_M)

@@ -26,6 +26,10 @@ concept NewtonBackend = requires(B& backend, VecIn x, VecRef y, VecRef z, const 
   backend.diagonal(y);
 };
 
+// Whether a factor made of b is one of a.
+[[nodiscard]] bool same_blocks(const BlockMatrices& a, const BlockMatrices& b,
+                               std::span<const Block> blocks);
+
 class DualBackend {
  public:
   DualBackend(const Inclusion& problem, NewtonWorkspace& work);

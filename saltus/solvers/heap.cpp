@@ -127,15 +127,7 @@ void HeapBackend::add(const SparseRows::Segment& at, const SparseRows::Segment& 
 
 void HeapBackend::factor(const BlockMatrices& K) {
   const std::size_t n = p_.blocks.size();
-  const auto same = [&] {
-    if (!w_.valid || w_.K.size() < n) return false;
-    for (std::size_t i = 0; i < n; ++i) {
-      const int d = p_.blocks[i].rows;
-      if (w_.K[i].topLeftCorner(d, d) != K[i].topLeftCorner(d, d)) return false;
-    }
-    return true;
-  };
-  if (same()) return;
+  if (w_.valid && w_.K.size() >= n && same_blocks(w_.K, K, p_.blocks)) return;
   if (w_.K.size() < n) w_.K.resize(n);
   w_.lu.set_identity();
   for (std::size_t i = 0; i < n; ++i) {

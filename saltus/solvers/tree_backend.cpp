@@ -85,15 +85,7 @@ void TreeBackend::velocity(VecIn Lambda, VecRef xi) {
 
 void TreeBackend::factor(const BlockMatrices& K) {
   const std::size_t n = r_.blocks.size();
-  const auto same = [&] {
-    if (!w_.valid || w_.K.size() < n) return false;
-    for (std::size_t i = 0; i < n; ++i) {
-      const int d = r_.blocks[i].rows;
-      if (w_.K[i].topLeftCorner(d, d) != K[i].topLeftCorner(d, d)) return false;
-    }
-    return true;
-  };
-  if (same()) return;
+  if (w_.valid && w_.K.size() >= n && same_blocks(w_.K, K, r_.blocks)) return;
   w_.K.resize(std::max(n, w_.K.size()));
   const ForestShape& shape = mass_.shape();
   if (const int t = r_.tree; t < 0)
