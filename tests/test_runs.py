@@ -917,6 +917,65 @@ def test_progress_bar_only_on_a_terminal(binary, run, scenes):
         assert on_terminal(binary, [*args[:2], *sets(time__end=1), option])[1] == ""
 
 
+# --- which solver did it
+
+
+SOLVERS = {"stick", "warm start", "sor", "jor", "newton", "interior point", "none"}
+
+
+def test_the_summary_counts_who_solved_the_steps(run, scenes, tmp_path):
+    outcome = run("run", scenes / "contact/arch.yaml", *sets(time__end=0.2), "--json")
+    summary = json.loads(outcome.out)
+    finished, gave_up = summary["solved_by"]["finished"], summary["solved_by"]["gave_up"]
+    print(summary["solved_by"])
+    assert set(finished) <= SOLVERS and sum(finished.values()) == summary["steps"]
+    assert set(gave_up) <= SOLVERS
+    text = run("run", scenes / "contact/arch.yaml", *sets(time__end=0.2)).out
+    for name, steps in finished.items():
+        assert f"{name} {steps}" in text
+    for name, reasons in gave_up.items():
+        for why, steps in reasons.items():
+            assert f"{name} gave up in {steps}: {why}" in text
+
+
+def test_the_summary_says_why_a_solver_gave_up(run, scenes):
+    few = sets(time__end=0.1, solver__type="sor", solver__max_iterations=2,
+               allow_unconverged="true")
+    summary = json.loads(run("run", scenes / "contact/arch.yaml", *few, "--json").out)
+    missed = summary["unconverged_steps"]
+    assert missed > 0, "two sweeps are too few for an arch"
+    assert summary["solved_by"] == {"finished": {"sor": summary["steps"]},
+                                    "gave_up": {"sor": {"most iterations": missed}}}
+
+
+FLYER = """
+saltus: 1
+bodies:
+  - {{name: box, mass: 1, inertia: [0.01, 0.01, 0.01], joint: {{type: floating}},
+     shapes: [{{name: box, type: box, size: [0.2, 0.2, 0.2]}}]}}
+obstacles: [{{name: ground, type: half-space}}]
+contacts: [{{between: [box, ground], friction: 0.3}}]
+initial: {{box: {{q: [0, 0, 0.1, 1, 0, 0, 0], v: [{speed}, 0.01, 0, 0, 0, 0.1]}}}}
+time: {{step: 1e-3, end: 0.05}}
+solver: {{type: sor, local: prox, tolerance: 1e-6}}
+"""
+
+
+def test_the_tolerance_is_relative_to_what_moves(run, tmp_path):
+    """A box that slides at 1000 m/s may miss 1000 times as much as one at up to 1 m/s; sweeps stop
+    as soon as they may, so the fast box shows residuals that the slow one must not have."""
+    worst, missed = {}, {}
+    for speed in (1.0, 1000.0):
+        scene = tmp_path / f"{speed}.yaml"
+        scene.write_text(FLYER.format(speed=speed))
+        summary = json.loads(run("run", scene, "--json").out)
+        worst[speed], missed[speed] = summary["worst_residual"], summary["unconverged_steps"]
+    print(worst)
+    assert missed == {1.0: 0, 1000.0: 0}
+    assert worst[1.0] <= 1e-6 * 1.02, "its speed is at most 1.01 m/s"
+    assert 1e-6 < worst[1000.0] <= 1e-3 * 1.02
+
+
 # --- runs that fail
 
 

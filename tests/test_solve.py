@@ -83,6 +83,7 @@ def test_solvers_and_output(run, tmp_path):
         assert done.code == 0, (solver, done.err)
         got = json.loads(done.out)
         assert got["solver"] == solver and got["residual_m_s"] <= 1e-9
+        assert (got["before"] == "") == (got["before_gave_up"] == "no")
         assert len(got["history"]) >= 1
         again = json.loads(run("solve", tmp_path / "out.json", "--json").out)
         assert again["sweeps"] <= 1  # its own solution as warm start; then the polish

@@ -115,6 +115,19 @@ void print_locomotion(const nlohmann::ordered_json& l) {
                100 * share);
 }
 
+// Which solver finished how many steps, and why others gave up before.
+void print_solvers(const nlohmann::ordered_json& s) {
+  std::string text;
+  for (const auto& [name, steps] : s["finished"].items())
+    if (name != "none")
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, steps.get<long>());
+  if (text.empty()) return;  // nothing touched
+  fmt::print("  finished by     {} steps\n", text);
+  for (const auto& [name, reasons] : s["gave_up"].items())
+    for (const auto& [why, steps] : reasons.items())
+      fmt::print("                  {} gave up in {}: {}\n", name, steps.get<long>(), why);
+}
+
 void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
   const auto d = [&](const char* key) { return s[key].get<double>(); };
   if (!s["title"].get<std::string>().empty()) fmt::print("{}\n", s["title"].get<std::string>());
@@ -127,6 +140,7 @@ void print_summary(const nlohmann::ordered_json& s, const std::string& output) {
       s["solver"].get<std::string>(),
       s.contains("storage") ? " on " + s["storage"].get<std::string>() : "", d("mean_iterations"),
       s["max_iterations"].get<long>(), d("worst_residual"));
+  if (s.contains("solved_by")) print_solvers(s["solved_by"]);
   fmt::print("  unconverged     {} steps\n", s["unconverged_steps"].get<long>());
   fmt::print("  penetration     {:.2e} m after correction, {:.2e} m before\n", d("max_penetration"),
              d("max_raw_penetration"));

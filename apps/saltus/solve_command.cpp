@@ -146,6 +146,8 @@ nlohmann::ordered_json to_json(const SolveArguments& a, const ProblemFile& f, co
                               {"sparse", f.is_large()},
                               {"solver", a.solver},
                               {"finished_by", r.solver},
+                              {"before", r.before},
+                              {"before_gave_up", text_of(r.before_gave_up)},
                               {"converged", r.converged},
                               {"iterations", r.iterations},
                               {"sweeps", r.sweeps},

@@ -111,6 +111,19 @@ void bind_step(nb::module_& m) {
       .def_ro("unconverged", &StepsReport::unconverged, "steps that missed the tolerance")
       .def_prop_ro("converged", [](const StepsReport& r) { return r.unconverged == 0; })
       .def_ro("residual", &StepsReport::worst_residual, "the largest [m/s]")
+      .def_prop_ro(
+          "finished_by", [](const StepsReport& r) { return std::string(r.last.solve().solver); },
+          "the solver that finished the last step (of its hardest island), empty where nothing "
+          "acted")
+      .def_prop_ro(
+          "gave_up",
+          [](const StepsReport& r) {
+            const SolveReport& s = r.last.solve();
+            if (s.gave_up != GaveUp::no) return fmt::format("{}: {}", s.solver, text_of(s.gave_up));
+            return s.before.empty() ? std::string()
+                                    : fmt::format("{}: {}", s.before, text_of(s.before_gave_up));
+          },
+          "the last solver that gave up in the last step, and why; empty where none did")
       .def_ro("impacts", &StepsReport::impacts, "steps in which a contact with restitution closed")
       .def_prop_ro(
           "storage", [](const StepsReport& r) { return std::string(name_of(r.last.storage)); },

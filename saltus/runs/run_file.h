@@ -43,7 +43,7 @@ struct RunFileSpec {
   int format_version = 2;    // the one a reader understands; another only in tests
   // Of the bytes of a checkpoint: raised when those of a State, of the totals of a run or of the
   // memory of metrics change. Files of others are read, but not resumed. Absent: 1.
-  int checkpoint_version = 3;
+  int checkpoint_version = 4;
 };
 
 // Throws InputError when the path is taken by what a file must not replace: a folder, a device, ...

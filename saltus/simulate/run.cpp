@@ -379,8 +379,7 @@ struct SceneRun {
     if (!options.dump.empty() && !dumped) dump_failing(r);
     if (totals.no_solution.at.count == 0 && island.rows <= examined_rows &&
         r.solve().residual > totals.worst_residual)
-      totals.no_solution =
-          look_for_solution(work.result, options_of(moreau.solver).tolerance, state);
+      totals.no_solution = look_for_solution(work.result, work.result.failing_tolerance, state);
     const bool dump_later = !options.dump.empty() && !dumped;
     const int examine_later = totals.no_solution.at.count == 0 ? examined_rows : 0;
     moreau.keep_failing = dump_later ? std::numeric_limits<int>::max() : examine_later;
@@ -393,7 +392,7 @@ struct SceneRun {
     for (const int block : work.result.islands[work.result.failing_island].blocks)
       names.push_back(system.model.name_of(work.result.assembly.place(block)));
     write_problem(options.dump, p.problem, p.Lambda.head(p.rows), names,
-                  options_of(scene.stepping.solver).tolerance,
+                  work.result.failing_tolerance,
                   fmt::format("{}: the step to t = {:.9g} s, residual {:.3e} m/s",
                               scene.document->name(), state.t, r.solve().residual));
     dumped = true;
@@ -522,6 +521,7 @@ struct SceneRun {
     j["coordinates"] = system.model.nv;
     j["mean_iterations"] = totals.iterations / std::max<double>(1, static_cast<double>(state.step));
     j["max_iterations"] = static_cast<std::int64_t>(totals.most_iterations);
+    if (stepping) j["solved_by"] = to_json(totals.solvers);
     j["unconverged_steps"] = static_cast<std::int64_t>(totals.unconverged);
     j["worst_residual"] = totals.worst_residual;
     j["worst_residual_time"] = totals.worst_residual_time;

@@ -49,6 +49,36 @@ bool Totals::are_of(const Model& model) const {
          known(no_solution.at) && known(undetermined.at);
 }
 
+namespace {
+
+std::size_t number_of(std::string_view solver) {
+  const auto& names = SolverCounts::names;
+  const auto at = std::find(names.begin() + 1, names.end(), solver);
+  return at == names.end() ? 0 : static_cast<std::size_t>(at - names.begin());
+}
+
+}  // namespace
+
+void SolverCounts::add(const SolveReport& r) {
+  ++finished[number_of(r.solver)];
+  if (r.gave_up != GaveUp::no)  // the last link, too
+    ++gave_up[number_of(r.solver)][static_cast<std::size_t>(r.gave_up)];
+  else if (!r.before.empty())
+    ++gave_up[number_of(r.before)][static_cast<std::size_t>(r.before_gave_up)];
+}
+
+nlohmann::ordered_json to_json(const SolverCounts& counts) {
+  const auto count = [](double x) { return static_cast<std::int64_t>(x); };
+  auto finished = nlohmann::ordered_json::object(), gave_up = finished;
+  for (std::size_t i = 0; i < SolverCounts::names.size(); ++i) {
+    if (counts.finished[i] > 0) finished[SolverCounts::names[i]] = count(counts.finished[i]);
+    for (std::size_t k = 0; k < SolverCounts::reasons; ++k)
+      if (counts.gave_up[i][k] > 0)
+        gave_up[SolverCounts::names[i]][gave_up_names[k]] = count(counts.gave_up[i][k]);
+  }
+  return {{"finished", finished}, {"gave_up", gave_up}};
+}
+
 void Totals::add(const ImpactRecord& r) {
   ++impacts;
   fallbacks += r.path == ImpactPath::fallback;

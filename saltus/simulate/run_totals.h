@@ -48,6 +48,18 @@ struct Undetermined {
 // counted and reported.
 inline constexpr double penetration_allowed = 1e-6;
 
+// Steps by the solver that finished them, of their hardest island; of the last that gave up before,
+// how often and why.
+struct SolverCounts {
+  static constexpr std::array names{"none", "stick",  "warm start",    "sor",
+                                    "jor",  "newton", "interior point"};
+  static constexpr std::size_t reasons = gave_up_names.size();
+  std::array<double, names.size()> finished{};
+  std::array<std::array<double, reasons>, names.size()> gave_up{};
+  void add(const SolveReport& r);
+};
+[[nodiscard]] nlohmann::ordered_json to_json(const SolverCounts& counts);
+
 // Figures of the whole run; plain numbers, so that a checkpoint can hold them.
 struct Totals {
   EnergyTerms ledger;
@@ -71,6 +83,7 @@ struct Totals {
   double pieced = 0, most_pieces = 1;  // steps that were taken in pieces
   double unsettled = 0;                // steps whose mean velocity was not found
   double paid = 0;                     // by velocities, for what steps would have gained [J]
+  SolverCounts solvers;
   NoSolution no_solution;
   Undetermined undetermined;
 
@@ -87,6 +100,7 @@ struct Totals {
     iterations += r.solve().iterations;
     most_iterations = std::max(most_iterations, static_cast<double>(r.solve().iterations));
     unconverged += !r.solve().converged;
+    solvers.add(r.solve());
     if (r.solve().residual > worst_residual) {
       worst_residual = r.solve().residual;
       worst_residual_time = s.t;

@@ -245,10 +245,18 @@ SolveReport solve(const SparseDelassus& p, VecRef Lambda, const ProxOptions& o) 
     static_cast<void>(newton.run(x, report.newton, nullptr));
     look(x, "newton");
     Lambda = best;
+    report.before = ProxGaussSeidel::name;
+    report.before_gave_up = GaveUp::too_slow;
   }
+  const bool by_newton = report.converged;
   sweep(o.max_iterations);
   Lambda = best;
+  if (!by_newton) {
+    report.before = Newton::name;
+    report.before_gave_up = GaveUp::stood_still;
+  }
   report.iterations = report.sweeps + report.newton;
+  report.gave_up = end_of_search(report.converged, report.sweeps, o.max_iterations);
   return report;
 }
 

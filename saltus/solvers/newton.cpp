@@ -16,6 +16,7 @@ SolveReport run(const Inclusion& p, VecRef Lambda, const Newton& o, SolverWorksp
       solver.run(Lambda.head(p.rows), report.iterations, o.history ? &w.history : nullptr));
   note(residual(p, Lambda, w), o.tolerance, report);
   report.newton = report.iterations;
+  report.gave_up = end_of_search(report.converged, report.iterations, o.max_iterations);
   return report;
 }
 

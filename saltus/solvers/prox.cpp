@@ -224,6 +224,7 @@ SolveReport iterate(const Inclusion& p, VecRef Lambda, const ProxOptions& o, con
   // The sweep's own natural map only says when to ask; that of the whole problem, at one set of
   // impulses, decides. Asking costs as much as a sweep, so a useless question is spaced out.
   int next_question = 1;
+  bool slow = false;
   while (!report.converged && report.iterations < limit) {
     if (automatic.active()) w.previous.head(form.n) = w.Lambda.head(form.n);
     const double miss = sweep(form, relax, w);
@@ -241,7 +242,10 @@ SolveReport iterate(const Inclusion& p, VecRef Lambda, const ProxOptions& o, con
       }
     }
     if (!std::isfinite(miss)) break;
-    if (forecast.hopeless(miss, report.iterations)) break;
+    if (forecast.hopeless(miss, report.iterations)) {
+      slow = true;
+      break;
+    }
     if (miss > o.tolerance || report.iterations < next_question) continue;
     judge();
     next_question = report.iterations + 1 + report.iterations / 8;
@@ -249,6 +253,8 @@ SolveReport iterate(const Inclusion& p, VecRef Lambda, const ProxOptions& o, con
   }
   judge();
   report.sweeps = report.iterations;
+  report.gave_up = end_of_search(report.converged, report.iterations, limit);
+  if (slow && !report.converged) report.gave_up = GaveUp::too_slow;
   return report;
 }
 

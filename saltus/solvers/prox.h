@@ -12,6 +12,7 @@
 // The automatic alpha starts at `alpha`, is halved (and the best impulses restored) when the
 // natural map of a window of sweeps grows, and recovers by a tenth a window while it falls.
 #pragma once
+#include <array>
 #include <string_view>
 
 #include "saltus/solvers/inclusion.h"
@@ -38,6 +39,17 @@ struct ProxGaussSeidel : ProxOptions {
   static constexpr std::string_view name = "sor";
 };
 
+// Why a solver ended without a solution.
+enum class GaveUp : unsigned char {
+  no,             // it has one
+  not_all_stick,  // the guess that all do is wrong
+  too_slow,       // the rate of its sweeps predicts more of them than it may take
+  stood_still,    // none of its starts and steps brought it any further
+  most,           // all iterations that it may take are taken
+};
+inline constexpr std::array gave_up_names{"no", "not all stick", "too slow", "stood still",
+                                          "most iterations"};
+
 struct SolveReport {
   int iterations = 0;    // sweeps and Newton iterations together
   double residual = 0;   // [m/s]
@@ -48,6 +60,9 @@ struct SolveReport {
   double rotational = 0;              // [rad/s]
   int sweeps = 0, newton = 0;         // how many of either
   int indeterminate = -1;             // dimension of the impulses that move nothing; -1: not asked
+  GaveUp gave_up = GaveUp::no;        // the one that finished
+  std::string_view before;            // the one that gave up before it, if there was one, and why
+  GaveUp before_gave_up = GaveUp::no;
   int redundant = 0;  // direct rows that others imply: how their load is shared is indeterminate
 };
 
@@ -61,6 +76,15 @@ struct SolveReport {
 [[nodiscard]] SolveReport solve_bounded(const Inclusion& problem, VecRef Lambda,
                                         const ProxOptions& options, int sweeps,
                                         SolverWorkspace& work);
+
+[[nodiscard]] inline std::string_view text_of(GaveUp why) {
+  return gave_up_names[static_cast<std::size_t>(why)];
+}
+// Of a search that takes at most so many iterations.
+[[nodiscard]] inline GaveUp end_of_search(bool converged, int iterations, int most) {
+  if (converged) return GaveUp::no;
+  return iterations >= most ? GaveUp::most : GaveUp::stood_still;
+}
 
 // Writes a residual and its parts into the report.
 void note(const Residual& residual, double tolerance, SolveReport& report);

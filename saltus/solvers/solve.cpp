@@ -59,6 +59,7 @@ SolveReport interior(const Inclusion& p, VecRef Lambda, const ProxOptions& o, do
         interior_and_newton<DualBackend>(p, Lambda, o, coupling, polish, w, report.iterations));
   note(residual(p, Lambda, w), o.tolerance, report);
   report.newton = report.iterations;
+  report.gave_up = end_of_search(report.converged, 0, 1);
   return report;
 }
 
@@ -77,10 +78,20 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
   if (!best.allFinite()) best.setZero();
   auto now = w.candidate.head(n);
   SolveReport report;
+  std::string_view before;  // the last link that tried, and why it gave up
+  GaveUp why = GaveUp::no;
   const auto link = [&](const SolveReport& mine) {
     const bool better = report.solver.empty() || mine.residual <= report.residual;
     report = report.solver.empty() ? mine : merge(report, mine);
     if (better && now.allFinite()) best = now;
+    if (better) {
+      report.before = before;
+      report.before_gave_up = why;
+    }
+    if (mine.iterations > 0) {
+      before = mine.solver;
+      why = mine.gave_up;
+    }
     return report.converged;
   };
   const auto newton = [&](int iterations) {
@@ -113,6 +124,8 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
       done = link(sticking);
     } else {
       now = best;
+      before = sticking.solver;
+      why = sticking.gave_up;
     }
   }
   // A start that is a solution stays as it is.
@@ -172,14 +185,16 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     options.max_iterations = o.newton_iterations;
     now = best;
     const SolveReport least = solve(p, now, options, w);
-    const SolveReport before = report;
-    report = merge(before, least);
+    const SolveReport found = report;
+    report = merge(found, least);
     if (least.converged) {
       best = now;
       report = least;
-      report.iterations += before.iterations;
-      report.sweeps += before.sweeps;
-      report.newton += before.newton;
+      report.before = found.before;
+      report.before_gave_up = found.before_gave_up;
+      report.iterations += found.iterations;
+      report.sweeps += found.sweeps;
+      report.newton += found.newton;
     }
   }
   Lambda.head(n) = best;

@@ -389,9 +389,11 @@ SolveReport solve_sparse(const SparseRows& p, VecRef Lambda, const ProxOptions& 
           Lambda = trial;
           s.start(Lambda);
           look();
-          if (report.converged)
+          if (report.converged) {
             report.solver = "newton";
-          else if (!(report.residual <= best))
+            report.before = ProxGaussSeidel::name;
+            report.before_gave_up = GaveUp::too_slow;
+          } else if (!(report.residual <= best))
             Lambda = swept;
           s.forget();
         }
@@ -406,6 +408,7 @@ SolveReport solve_sparse(const SparseRows& p, VecRef Lambda, const ProxOptions& 
     judge();
   }
   report.iterations = report.sweeps + report.newton;
+  report.gave_up = end_of_search(report.converged, report.sweeps, o.max_iterations);
   return report;
 }
 

@@ -257,6 +257,7 @@ SolveReport solve_sticking(const Inclusion& p, VecRef Lambda, double tolerance,
   SolveReport report;
   report.solver = "stick";
   report.converged = false;
+  report.gave_up = GaveUp::not_all_stick;
   report.residual = infinity;
   const int n = p.rows;
   auto x = w.next.head(n);
@@ -304,7 +305,10 @@ SolveReport solve_sticking(const Inclusion& p, VecRef Lambda, double tolerance,
     if (side[b] == 0 && !inside(p.blocks[b], x.data() + p.blocks[b].row)) return report;
   note(residual(p, x, w), tolerance, report);
   report.redundant = dropped_joints(p, w.direct_rows);
-  if (report.converged) Lambda.head(n) = x;
+  if (report.converged) {
+    Lambda.head(n) = x;
+    report.gave_up = GaveUp::no;
+  }
   return report;
 }
 

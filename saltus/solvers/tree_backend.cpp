@@ -150,6 +150,7 @@ SolveReport solve_on_tree(const TreeRows& rows, VecRef Lambda, const ProxOptions
   report.residual = r.value;
   report.worst_block = r.block;
   report.converged = r.value <= options.tolerance;
+  report.gave_up = end_of_search(report.converged, iterations, options.max_iterations);
   return report;
 }
 

@@ -360,3 +360,20 @@ def test_event_driven_scenes_are_stepped_by_events(tmp_path):
     assert whole.state.q[2] == pytest.approx(height, abs=1e-11)  # the integrator's tolerance is 1e-12
     with pytest.raises(saltus.InputError, match="event-driven"):
         whole.options = saltus.MoreauMidpoint()
+
+
+def test_a_report_names_its_solver():
+    """A box at rest on four corners sticks; a solver with one sweep says why it ends."""
+    ends = []
+    for solver, most in (("auto", 10000), ("sor", 1)):
+        simulation = saltus.Simulation(saltus.Scene(saltus.scene_path("contact/tower")))
+        options = saltus.MoreauMidpoint(1e-3, solver=solver, max_iterations=most)
+        work = saltus.StepWorkspace(simulation.model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", saltus.UnconvergedWarning)
+            report = saltus.step(simulation.model, simulation.actuation, simulation.state, work,
+                                 options)
+        ends.append((report.finished_by, report.gave_up, report.converged))
+    print(ends)
+    assert ends[0][0] in ("stick", "sor", "newton", "warm start", "interior point") and ends[0][2]
+    assert ends[1] == ("sor", "sor: most iterations", False)

@@ -72,14 +72,42 @@ void Stepper::renew_islands() {
     mech.renew(out.assembly, out.islands[i], w.v_free, out.problems[i]);
 }
 
+namespace {
+
+// Of two solves the names of the one that took more, or that failed.
+void keep_hardest(const SolveReport& one, SolveReport& all) {
+  const bool harder =
+      one.converged == all.converged ? one.iterations > all.iterations : !one.converged;
+  if (one.solver.empty() || (!all.solver.empty() && !harder)) return;
+  all.solver = one.solver;
+  all.gave_up = one.gave_up;
+  all.before = one.before;
+  all.before_gave_up = one.before_gave_up;
+}
+
+}  // namespace
+
+// Of an island. The tolerance is meant for contacts that meet at up to 1 m/s; faster ones are asked
+// for as many digits, and not for more.
+Solver Stepper::solver_of(int island) const {
+  double fastest = 1;
+  for (const int b : out.islands[island].blocks)
+    if (const Block& k = out.assembly.blocks[b]; out.assembly.source[b].contact >= 0)
+      fastest = std::max(fastest, out.assembly.gamma_S.segment(k.row, std::min(k.rows, 3)).norm());
+  Solver solver = o.solver;
+  if (fastest > 1 && std::isfinite(fastest))
+    std::visit([&](ProxOptions& options) { options.tolerance *= fastest; }, solver);
+  return solver;
+}
+
 // Every island on its own.
 void Stepper::solve_islands(StepReport& report) {
-  const int before = report.impact.solve.iterations;  // of earlier rounds of the step
+  const SolveReport before = report.impact.solve;  // of earlier rounds of the step
   report.impact = {};
   report.worst = {};
   report.islands = out.islands.count();
   parallel_for(out.islands.count(), o.threads, [&](int i) {
-    w.results[i] = resolve(o.impact, o.solver, mech.forest().mass, out.problems[i]);
+    w.results[i] = resolve(o.impact, solver_of(i), mech.forest().mass, out.problems[i]);
     if (!w.results[i].solve.converged) retry_dense(i);
     store_impulses(out.islands[i], out.problems[i], out.assembly);
   });
@@ -92,7 +120,8 @@ void Stepper::solve_islands(StepReport& report) {
     if (!r.solve.converged && out.islands[i].rows <= o.keep_failing && out.failing_island < 0)
       keep_failing(i);
   }
-  report.impact.solve.iterations += before;
+  if (before.converged) keep_hardest(before, report.impact.solve);
+  report.impact.solve.iterations += before.iterations;
 }
 
 // What the tree or the sparse route could not solve, from the same start with dense matrices.
@@ -102,8 +131,12 @@ void Stepper::retry_dense(int i) {
   const ImpactReport before = w.results[i];
   const Vec kept = p.Lambda;
   mech.form(out.assembly, out.islands[i], ProxGaussSeidel{}, w.v_free, true, p);
-  ImpactReport dense = resolve(o.impact, o.solver, mech.forest().mass, p);
+  ImpactReport dense = resolve(o.impact, solver_of(i), mech.forest().mass, p);
   dense.solve.iterations += before.solve.iterations;
+  if (dense.solve.before.empty()) {
+    dense.solve.before = before.solve.solver;
+    dense.solve.before_gave_up = before.solve.gave_up;
+  }
   if (dense.solve.residual < before.solve.residual)
     w.results[i] = dense;
   else
@@ -119,11 +152,13 @@ void Stepper::keep_failing(int i) {
   out.assembly.blocks = blocks;
   mech.form(out.assembly, out.islands[i], ProxGaussSeidel{}, w.v_free, true, out.failing);
   add_offset(out.failing.restitution, out.failing);
+  out.failing_tolerance = options_of(solver_of(i)).tolerance;
   out.assembly.Lambda = solution;
 }
 
 // The step is as good as its worst island.
 void Stepper::merge(ImpactReport& all, const ImpactReport& one) {
+  keep_hardest(one.solve, all.solve);
   all.solve.iterations = std::max(all.solve.iterations, one.solve.iterations);
   all.solve.residual = std::max(all.solve.residual, one.solve.residual);
   all.solve.converged = all.solve.converged && one.solve.converged;

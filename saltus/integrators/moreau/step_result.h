@@ -21,6 +21,7 @@ struct StepResult {
   // -1: none.  <- Stepper::solve_islands
   IslandProblem failing;
   int failing_island = -1;
+  double failing_tolerance = 0;       // that it missed [m/s]
   ImpactRecord record;                // of the last step that had an impact  <- record_impact
   std::vector<ImpactRecord> earlier;  // of its earlier pieces, the first `earlier_count`  <- step
   int earlier_count = 0;
