@@ -80,7 +80,7 @@ struct FormAtShape {
   [[nodiscard]] Mat along(const Vec& u) const {
     const ShapeColumns d = shape_columns_along(model, space, r, columns, u);
     if (medium.kind == ConnectionKind::rows) {
-      const Constraints c = constraints_along(space, d, medium.rows);
+      const Constraints c = constraints_along(space, columns, d, u, medium.rows);
       return lu.solve(rows_of(c.B, chosen) - rows_of(c.A, chosen) * A);
     }
     const NetMatrices k = net_matrices_along(columns, d, medium.K);
@@ -116,34 +116,84 @@ std::vector<ConstraintRow> edge_rows(const Model& model) {
 
 namespace {
 
-void add_wheel(const Model& model, const ShapeSpace& space, const ShapeColumns& straight,
-               const Wheel& wheel, std::vector<ConstraintRow>& rows) {
-  const auto refuse = [&](const std::string& what) {
-    throw InputError(fmt::format("wheel '{}': {}", wheel.name, what));
-  };
+// The plane's normal in the reference body's frame, on the side of the wheel's own.
+Vec3 plane_of(const Model& model, const ShapeSpace& space, const Wheel& wheel) {
+  if (space.group != NetGroup::se2)
+    throw InputError(
+        fmt::format("wheel '{}': expected a creature whose root moves in the plane; "
+                    "height and lean are joints on it",
+                    wheel.name));
+  const Body& root = model.bodies[space.root];
+  Mat3 R = root.placement.R;  // of its joint in the world
+  for (BodyIndex i = root.parent; i.valid(); i = model.bodies[i].parent)
+    R = model.bodies[i].placement.R * model.bodies[i].in_body.R.transpose() * R;
+  const double side = (R * Vec3::UnitZ()).dot(wheel.normal.normalized());
+  if (std::abs(std::abs(side) - 1) > 1e-12)
+    throw InputError(fmt::format("wheel '{}': expected the plane in which the root '{}' moves",
+                                 wheel.name, root.name));
+  return std::copysign(1.0, side) * space.basis.col(2).tail<3>();
+}
+
+// The rows of a wheel as those of its carrier, where it is upright and the carrier stays in the
+// plane; false: it is not.
+bool add_upright(const Model& model, const ShapeSpace& space, const ShapeColumns& straight,
+                 const Wheel& wheel, const Vec3& plane, std::vector<ConstraintRow>& rows) {
   const Body& b = model.bodies[wheel.body];
   const auto* hinge = std::get_if<Revolute>(&b.joint);
-  if (space.group != NetGroup::se2) refuse("expected a creature whose root moves in the plane");
-  if (!hinge || !b.parent.valid() || wheel.body == space.root)
-    refuse(fmt::format("expected '{}' on a revolute joint of its carrier", b.name));
+  if (!hinge || !b.parent.valid() || wheel.body == space.root) return false;
   const SE3 in_joint = b.in_body.inverse();
   const Vec3 axis = in_joint.R * wheel.axis, centre = in_joint * wheel.centre;
   if (axis.cross(hinge->axis).norm() > 1e-12 || centre.cross(hinge->axis).norm() > 1e-12)
-    refuse("expected its joint to turn it about its own axis");
-  const Vec3 normal = straight.X[b.parent].R.transpose() * space.basis.col(2).tail<3>();
+    return false;
+  const Vec3 normal = straight.X[b.parent].R.transpose() * plane;
   const Vec3 turned = b.placement.R * axis, at = b.placement * centre;
-  bool plane = std::abs(turned.dot(normal)) < 1e-12;
+  if (std::abs(turned.dot(normal)) > 1e-12) return false;
   const Mat6X& S = straight.shape[b.parent];
   for (int k = 0; k < S.cols(); ++k)
-    plane = plane && S.col(k).tail<3>().cross(normal).norm() < 1e-12 &&
-            std::abs(S.col(k).head<3>().dot(normal)) < 1e-12;
-  if (!plane) refuse("expected an upright wheel whose carrier stays in the plane");
+    if (S.col(k).tail<3>().cross(normal).norm() > 1e-12 ||
+        std::abs(S.col(k).head<3>().dot(normal)) > 1e-12)
+      return false;
   const Vec3 heading = turned.cross(normal), across = normal.cross(heading);
   const Vec3 ground = at - wheel.radius * normal;
   rows.push_back({wheel.name, b.parent, join(heading, at.cross(heading)), space.first[wheel.body],
                   -wheel.radius * axis.dot(hinge->axis)});
   if (!wheel.sideways)
     rows.push_back({wheel.name + " sideways", b.parent, join(across, ground.cross(across))});
+  return true;
+}
+
+void add_leaning(const Wheel& wheel, const Vec3& plane, std::vector<ConstraintRow>& rows) {
+  const auto add = [&](const std::string& name, LeaningDisc::Row row) {
+    ConstraintRow out;
+    out.name = name;
+    out.body = wheel.body;
+    out.disc = LeaningDisc{wheel.centre, wheel.axis.normalized(), wheel.radius, plane, row};
+    rows.push_back(out);
+  };
+  add(wheel.name, LeaningDisc::Row::along);
+  if (!wheel.sideways) add(wheel.name + " sideways", LeaningDisc::Row::across);
+  if (wheel.pressed) add(wheel.name + " height", LeaningDisc::Row::off);
+}
+
+// The wrench of a disc's row, and its derivative where the body turns by w against the reference
+// body; both in the body's frame, where the normal's derivative is n x w.
+struct DiscWrench {
+  Vec6 at, along;
+};
+
+DiscWrench disc_wrench(const LeaningDisc& d, const std::string& name, const Mat3& R,
+                       const Vec3& w) {
+  const Vec3 n = R.transpose() * d.normal, dn = n.cross(w);
+  const Vec3 m = n - n.dot(d.axis) * d.axis, dm = dn - dn.dot(d.axis) * d.axis;
+  const double steep = m.norm();
+  if (steep < 1e-9) throw InputError(fmt::format("wheel '{}' lies flat on its plane", name));
+  const Vec3 k = m / steep, dk = (dm - k.dot(dm) * k) / steep;
+  const Vec3 e = d.centre - d.radius * k, de = -d.radius * dk;
+  const Vec3 h = d.axis.cross(k), dh = d.axis.cross(dk);
+  Vec3 f = h, df = dh;
+  if (d.row == LeaningDisc::Row::across) f = n.cross(h), df = dn.cross(h) + n.cross(dh);
+  if (d.row == LeaningDisc::Row::off) f = n, df = dn;
+  return {join(f, e.cross(f)), join(df, de.cross(f) + e.cross(df))};
 }
 
 }  // namespace
@@ -152,7 +202,13 @@ std::vector<ConstraintRow> axle_rows(const Model& model, const ShapeSpace& space
   std::vector<ConstraintRow> rows = edge_rows(model);
   if (model.wheels.empty()) return rows;
   const ShapeColumns straight = shape_columns(model, space, Vec::Zero(space.p()));
-  for (const Wheel& w : model.wheels) add_wheel(model, space, straight, w, rows);
+  for (const Wheel& w : model.wheels) {
+    if (!space.moves[w.body])
+      throw InputError(
+          fmt::format("wheel '{}' does not hang on '{}'", w.name, model.bodies[space.root].name));
+    const Vec3 plane = plane_of(model, space, w);
+    if (!add_upright(model, space, straight, w, plane, rows)) add_leaning(w, plane, rows);
+  }
   return rows;
 }
 
@@ -164,21 +220,41 @@ std::vector<Mat6> resistances(const Model& model) {
 
 Constraints constraints(const ShapeSpace& space, const ShapeColumns& columns,
                         const std::vector<ConstraintRow>& rows) {
-  Constraints c = constraints_along(space, columns, rows);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (rows[i].variable >= 0) c.B(static_cast<int>(i), rows[i].variable) += rows[i].rate;
+  const auto m = static_cast<Eigen::Index>(rows.size());
+  Constraints c{Mat::Zero(m, space.n()), Mat::Zero(m, space.p())};
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const ConstraintRow& row = rows[k];
+    const auto i = static_cast<Eigen::Index>(k);
+    if (columns.net[row.body].cols() == 0) continue;
+    const Vec6 wrench =
+        row.disc ? disc_wrench(*row.disc, row.name, columns.X[row.body].R, Vec3::Zero()).at
+                 : row.wrench;
+    c.A.row(i) = wrench.transpose() * columns.net[row.body];
+    c.B.row(i) = wrench.transpose() * columns.shape[row.body];
+    if (row.variable >= 0) c.B(i, row.variable) += row.rate;
+  }
   for (const Mat* part : {&c.A, &c.B}) require_finite(*part, "rows of the axles");
   return c;
 }
 
-Constraints constraints_along(const ShapeSpace& space, const ShapeColumns& along,
+Constraints constraints_along(const ShapeSpace& space, const ShapeColumns& columns,
+                              const ShapeColumns& along, VecIn u,
                               const std::vector<ConstraintRow>& rows) {
-  const int m = static_cast<int>(rows.size());
+  const auto m = static_cast<Eigen::Index>(rows.size());
   Constraints c{Mat::Zero(m, space.n()), Mat::Zero(m, space.p())};
-  for (int i = 0; i < m; ++i) {
-    if (along.net[rows[i].body].cols() == 0) continue;
-    c.A.row(i) = rows[i].wrench.transpose() * along.net[rows[i].body];
-    c.B.row(i) = rows[i].wrench.transpose() * along.shape[rows[i].body];
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const ConstraintRow& row = rows[k];
+    const auto i = static_cast<Eigen::Index>(k);
+    if (columns.net[row.body].cols() == 0) continue;
+    DiscWrench w{row.wrench, Vec6::Zero()};
+    if (row.disc) {
+      const Vec3 turning = (columns.shape[row.body] * u).tail<3>();
+      w = disc_wrench(*row.disc, row.name, columns.X[row.body].R, turning);
+    }
+    c.A.row(i) =
+        w.at.transpose() * along.net[row.body] + w.along.transpose() * columns.net[row.body];
+    c.B.row(i) =
+        w.at.transpose() * along.shape[row.body] + w.along.transpose() * columns.shape[row.body];
   }
   return c;
 }

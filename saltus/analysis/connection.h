@@ -7,6 +7,7 @@
 // twist of a small loop from i to j is F_ij times its area. Derivatives are exact
 // (shape_columns.h).
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,19 +15,28 @@
 
 namespace saltus {
 
+// A disc that leans (model.h, Wheel): its lowest point changes in it with the shape.
+struct LeaningDisc {
+  Vec3 centre, axis;  // in the body
+  double radius = 0;
+  Vec3 normal;  // of the plane, in the reference body's frame, unit
+  enum class Row { along, across, off } row = Row::along;
+};
 // A bilateral row: wrench . (twist of the body, its frame) + rate u_variable = 0.
 struct ConstraintRow {
   std::string name;
   BodyIndex body;
-  Vec6 wrench = Vec6::Zero();
-  int variable = -1;  // of the shape; -1: none
-  double rate = 0;    // a rolling wheel's radius [m]
+  Vec6 wrench = Vec6::Zero();  // of a disc that leans: from it and the shape
+  int variable = -1;           // of the shape; -1: none
+  double rate = 0;             // a rolling wheel's radius [m]
+  std::optional<LeaningDisc> disc{};
 };
 // Of every runner with an edge: no side slip (P4 eq. 17). Its steering angle counts as zero, and a
 // finite grip as one that holds.
 [[nodiscard]] std::vector<ConstraintRow> edge_rows(const Model& model);
-// And of every wheel, on the body that carries it: it rolls, and does not slip sideways. Throws
-// InputError for wheels that lean, or whose carrier leaves the plane.
+// And of every wheel: it rolls, and does not slip sideways; one that may lean stays on its plane as
+// well, if it is pressed. An upright wheel on a carrier that stays in the plane is a row of that
+// carrier. Throws InputError where the root does not move in the plane of the wheel.
 [[nodiscard]] std::vector<ConstraintRow> axle_rows(const Model& model, const ShapeSpace& space);
 // The Stokes resistance of every body.
 [[nodiscard]] std::vector<Mat6> resistances(const Model& model);
@@ -37,8 +47,9 @@ struct Constraints {
 };
 [[nodiscard]] Constraints constraints(const ShapeSpace& space, const ShapeColumns& columns,
                                       const std::vector<ConstraintRow>& rows);
-// Their derivative, where `along` is that of the columns.
-[[nodiscard]] Constraints constraints_along(const ShapeSpace& space, const ShapeColumns& along,
+// Their derivative D_u, where `along` is that of the columns.
+[[nodiscard]] Constraints constraints_along(const ShapeSpace& space, const ShapeColumns& columns,
+                                            const ShapeColumns& along, VecIn u,
                                             const std::vector<ConstraintRow>& rows);
 
 enum class ConnectionKind { inertia, drag, rows };

@@ -210,8 +210,8 @@ Vec limit_twist(const Model& model, const ShapeSpace& space, const Medium& mediu
   const Mat T = rate_map(space, r);
   const Vec u = T * rdot, du = T * rddot + rate_bias(space, r, rdot);
   const Constraints c = constraints(space, columns, medium.rows);
-  const Constraints d =
-      constraints_along(space, shape_columns_along(model, space, r, columns, u), medium.rows);
+  const Constraints d = constraints_along(
+      space, columns, shape_columns_along(model, space, r, columns, u), u, medium.rows);
   Eigen::JacobiSVD<Mat> svd(c.A, Eigen::ComputeFullU);
   svd.setThreshold(1e-6);
   const Mat lost = svd.matrixU().rightCols(c.A.rows() - svd.rank());

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "saltus/base/error.h"
 #include "saltus/dynamics/joint_kinematics.h"
+#include "saltus/model/joint_traits.h"
+#include "saltus/rods/reconstruction.h"
 
 namespace saltus {
 
@@ -45,6 +49,54 @@ JointAtShape joint_at(const Body& body, VecIn q, VecIn u) {
   return j;
 }
 
+const RodElement& rod_of(const Model& model, int first) {
+  return *std::find_if(model.rods.begin(), model.rods.end(),
+                       [&](const RodElement& r) { return r.first == first; });
+}
+
+// The stations of a rod's segment, in the order of their bodies; as of a joint, with its columns
+// once for all of them.
+std::vector<JointAtShape> segment_at(const Model& model, const RodElement& rod, VecIn q, VecIn u) {
+  const RodSegment& segment = *rod.segment;
+  const int n = rod.size;
+  std::vector<int> places;
+  for (int i = 0; i <= segment.tip(); ++i)
+    if (segment.stations[i].heavy) places.push_back(i);
+  for (int j = 0; j < rod.touches; ++j) places.push_back(segment.tip() + 1 + j);
+  places.push_back(segment.tip());
+  RodShape shape;
+  shape.resize(segment);
+  reconstruct<double>(segment, q, shape);
+  columns<double>(segment, shape);
+  std::vector<JointAtShape> at(places.size());
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const Body& b = model.bodies[rod.first + static_cast<int>(k)];
+    at[k].X = b.placement * generic::pose_of(shape.pose[places[k]]) * b.in_body.inverse();
+    at[k].S = adjoint(b.in_body) * shape.columns_at(segment, places[k]);
+    at[k].along.setZero(6, n);
+  }
+  if (u.isZero(0)) return at;  // columns alone, or a segment at rest
+  const auto biases = [&](const Vec& v) {
+    rates<double>(segment, v, shape);
+    Mat6X all(6, places.size());
+    for (std::size_t k = 0; k < places.size(); ++k)
+      all.col(static_cast<Eigen::Index>(k)) = shape.bias[places[k]];
+    return all;
+  };
+  const Mat6X moving = biases(u);
+  for (int i = 0; i < n; ++i) {
+    const Vec e = Vec::Unit(n, i);
+    const Mat6X polar = biases(u + e) - moving - biases(e);
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const auto S = shape.columns_at(segment, places[k]);
+      at[k].along.col(i) =
+          adjoint(model.bodies[rod.first + static_cast<int>(k)].in_body) *
+          (0.5 * (polar.col(static_cast<Eigen::Index>(k)) + bracket(Vec6(S.col(i)), Vec6(S * u))));
+    }
+  }
+  return at;
+}
+
 // Columns of the shape in each body's frame while the root is held, and their derivatives.
 struct HeldRoot {
   std::vector<SE3> X;  // bodies in the root's frame
@@ -58,6 +110,7 @@ HeldRoot held_root(const Model& model, const ShapeSpace& space, VecIn r, VecIn u
   h.X.resize(model.bodies.size());
   h.S.resize(model.bodies.size());
   h.along.resize(model.bodies.size());
+  std::vector<JointAtShape> stations;  // of the segment at hand
   for (int i = 0; i < model.body_count(); ++i) {
     if (!space.moves[i]) continue;
     h.S[i].setZero(6, p);
@@ -66,7 +119,10 @@ HeldRoot held_root(const Model& model, const ShapeSpace& space, VecIn r, VecIn u
     const Body& b = model.bodies[i];
     const int first = space.first[i];
     const Vec own = b.nv > 0 ? Vec(u.segment(first, b.nv)) : Vec(0);
-    const JointAtShape j = joint_at(b, q.segment(b.q0, b.nq), own);
+    const bool of_rod = is_rod(b.joint);
+    if (of_rod && b.station == 0)
+      stations = segment_at(model, rod_of(model, i), q.segment(b.q0, b.nq), own);
+    const JointAtShape j = of_rod ? stations[b.station] : joint_at(b, q.segment(b.q0, b.nq), own);
     h.X[i] = h.X[b.parent] * j.X;
     const Mat6X carried = to_body(j.X, h.S[b.parent]);
     h.S[i] = carried;

@@ -38,7 +38,7 @@ struct NetEquations {
     dM = net_matrices_along(columns, along, K);
     if (!forces.resistances.empty()) drag = net_matrices(columns, forces.resistances);
     c = constraints(space, columns, forces.rows);
-    dc = constraints_along(space, along, forces.rows);
+    dc = constraints_along(space, columns, along, u, forces.rows);
   }
 
   [[nodiscard]] Vec momentum(const Vec& eta) const { return M.net * eta + M.mixed * u; }

@@ -6,6 +6,7 @@
 #include <Eigen/QR>
 #include <variant>
 
+#include "saltus/analysis/shape_columns.h"
 #include "saltus/base/error.h"
 #include "saltus/dynamics/joint_kinematics.h"
 #include "saltus/lie/so3.h"
@@ -100,9 +101,6 @@ BodyIndex find_root(const Model& model, ShapeSpace& space) {
   for (int i = 0; i < model.body_count(); ++i) {
     const Body& b = model.bodies[i];
     space.moves[i] = b.parent != world && space.moves[b.parent];
-    if (is_rod(b.joint))
-      throw InputError(
-          fmt::format("the shape of rods is not looked at yet, '{}' is of one", b.name));
     if (space.moves[i] || b.nv == 0) continue;
     if (root >= 0)
       throw InputError(
@@ -124,19 +122,19 @@ void check_reference(const Model& model, const ShapeSpace& space) {
         fmt::format("the net group is {}: the reference must be the root '{}', not "
                     "'{}'",
                     name_of(space.group), model.bodies[space.root].name, name));
+  ShapeSpace seen = space;
+  seen.reference = space.root;
+  const ShapeColumns straight = shape_columns(model, seen, Vec::Zero(space.p()));
   const Vec3 normal = space.basis.col(2).tail<3>();
   for (int i = space.reference; i != space.root; i = model.bodies[i].parent) {
-    const Body& b = model.bodies[i];
-    SE3 X;
-    Mat6X S;
-    place(b, zero_of(b.joint), X, S);
-    bool plane = (X.R * normal - normal).norm() < 1e-12;
-    for (int k = 0; k < b.nv; ++k)
+    const Mat6X& S = straight.shape[i];
+    bool plane = (straight.X[i].R * normal - normal).norm() < 1e-12;
+    for (int k = 0; k < S.cols(); ++k)
       plane = plane && S.col(k).tail<3>().cross(normal).norm() < 1e-12 &&
               std::abs(S.col(k).head<3>().dot(normal)) < 1e-12;
     if (!plane)
-      throw InputError(
-          fmt::format("the reference '{}' leaves the plane of the root at '{}'", name, b.name));
+      throw InputError(fmt::format("the reference '{}' leaves the plane of the root at '{}'", name,
+                                   model.bodies[i].name));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "saltus/forces/flow.h"
 #include "saltus/forces/wing.h"
+#include "saltus/rods/segment.h"
 
 namespace saltus {
 
@@ -89,11 +90,82 @@ FluidForce fluid_force(const Fluid& fluid, const Vec3& gravity, double t, const 
   }
   const Vec6 V = twist - carried;
   add_drag(fluid, wet, V, carried, f);
+  Vec3 across = V.head<3>() + V.tail<3>().cross(fluid.centre);
+  across.x() = 0;
+  f.flux = 0.5 * across.dot(fluid.added.topLeftCorner<3, 3>() * across);
   if (fluid.flow) add_flow(fluid, flow, X, twist, V, f);
   add_end(fluid, t, X, twist, f);
   if (fluid.wing) add_wing(fluid, twist, carried, f);
   f.wrench += at_point(fluid.centre, -wet * fluid.lift * (X.R.transpose() * gravity));
   return f;
+}
+
+namespace {
+
+// A station of a rod that stretches; null: none.
+struct StretchPlace {
+  const RodElement* rod = nullptr;
+  double X = 0;
+};
+
+StretchPlace stretch_place(const Model& model, int body) {
+  for (const RodElement& r : model.rods) {
+    if (body < r.first || body >= r.first + r.stations) continue;
+    const auto& bases = r.segment->spec.basis;
+    if (std::none_of(bases.begin(), bases.end(),
+                     [](const StrainBasis& b) { return b.component == Strain::stretch; }))
+      return {};
+    int heavy = body - r.first;
+    for (const RodStation& s : r.segment->stations)
+      if (s.heavy && heavy-- == 0) return {&r, s.X};
+    return {};  // a place without inertia
+  }
+  return {};
+}
+
+// f(coefficient, its function) of the stretch there.
+template <class F>
+void each_stretch(const StretchPlace& at, const F& f) {
+  Eigen::Matrix<double, Eigen::Dynamic, 1, 0, most_coefficients, 1> values;
+  const SegmentSpec& spec = at.rod->segment->spec;
+  int first = 0;
+  for (const StrainBasis& b : spec.basis) {
+    const int n = functions(b);
+    if (b.component == Strain::stretch) {
+      values.resize(n);
+      evaluate(b, at.X / spec.length, values);
+      for (int k = 0; k < n; ++k) f(first + k, values[k]);
+    }
+    first += n;
+  }
+}
+
+double stretch_tension(const StretchPlace& at, double flux, VecIn q) {
+  const auto& rest = at.rod->segment->spec.rest;
+  double along = rest ? rest(at.X)[0] : 1;
+  each_stretch(at, [&](int k, double value) { along += value * q[at.rod->q0 + k]; });
+  return flux / along;
+}
+
+}  // namespace
+
+void add_stretch(const Model& model, const Fluid& fluid, const FluidForce& force, VecIn q,
+                 double scale, VecRef tau) {
+  if (model.rods.empty() || force.flux == 0) return;
+  const StretchPlace at = stretch_place(model, fluid.body);
+  if (!at.rod) return;
+  const double tension = scale * stretch_tension(at, force.flux, q);
+  each_stretch(at, [&](int k, double value) { tau[at.rod->v0 + k] += tension * value; });
+}
+
+double stretch_power(const Model& model, const Fluid& fluid, const FluidForce& force, VecIn q,
+                     VecIn v) {
+  if (model.rods.empty() || force.flux == 0) return 0;
+  const StretchPlace at = stretch_place(model, fluid.body);
+  if (!at.rod) return 0;
+  double rate = 0;
+  each_stretch(at, [&](int k, double value) { rate += value * v[at.rod->v0 + k]; });
+  return stretch_tension(at, force.flux, q) * rate;
 }
 
 double buoyancy_energy(const Model& model, const Workspace& work) {

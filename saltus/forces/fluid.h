@@ -12,6 +12,10 @@
 //               d/dt following the body: R' (dU/dt + (v . grad) U) - omega x R' U
 //   end         G = u p - (v . p) t / 2,  p = m v,  u = v . t: the flux of added momentum that the
 //               end sheds (Lighthill 1971), v against the flow there, t outward, m per length.
+//   stretch     the flux G along the body works on dx', the change of its tangent: the couple is in
+//               A's inertia, and where a rod stretches, x' = (1 + e) t, -G.t de = w.(m w)/2 de is
+//               left, w across. A and what it is of are per rest length: a section that stretches
+//               becomes thinner and keeps its volume, m = A/(1 + e) per length.
 //
 // Buoyancy has an energy: of what is wet, lift gravity . p.
 #pragma once
@@ -24,10 +28,18 @@ struct FluidForce {
   Mat6 slope = Mat6::Zero();   // of the drag
   double lost = 0;             // power of the drag on V, never positive [W]
   double given = 0;            // power of the flow and of the wake, all else but buoyancy [W]
+  double flux = 0;             // w.(A w)/2, w across x [J]
 };
 // On a body at X with the twist V, its frame.
 [[nodiscard]] FluidForce fluid_force(const Fluid& fluid, const Vec3& gravity, double t,
                                      const SE3& X, const Vec6& twist);
+
+// What the flux does to the stretch of a rod, where the fluid is at a station of one: its force
+// along the coefficients times `scale`, and its power, which is not in `given`.
+void add_stretch(const Model& model, const Fluid& fluid, const FluidForce& force, VecIn q,
+                 double scale, VecRef tau);
+[[nodiscard]] double stretch_power(const Model& model, const Fluid& fluid, const FluidForce& force,
+                                   VecIn q, VecIn v);
 
 // Of buoyancy [J]; needs forward_kinematics.
 [[nodiscard]] double buoyancy_energy(const Model& model, const Workspace& work);

@@ -172,7 +172,7 @@ void ModeDynamics::joint_forces(double at, VecIn q, VecIn v, const std::vector<s
 }
 
 // Springs between points, drags (P3 section 4) and fluids.
-void ModeDynamics::element_forces(double at, Evaluation& out) {
+void ModeDynamics::element_forces(double at, VecIn q, VecIn v, Evaluation& out) {
   for (int i = 0; i < static_cast<int>(model_.springs.size()); ++i) {
     const Spring& s = model_.springs[i];
     const SpringRow row = spring_row(work_, s);
@@ -203,6 +203,8 @@ void ModeDynamics::element_forces(double at, Evaluation& out) {
     wrenches_[fluid.body] += join(X.R * f.wrench.head<3>(), X.R * f.wrench.tail<3>());
     add_power(out, Power::dampers, f.lost);
     add_power(out, Power::external, f.given);
+    add_stretch(model_, fluid, f, q, 1, tau_);
+    add_power(out, Power::external, stretch_power(model_, fluid, f, q, v));
   }
 }
 
@@ -229,7 +231,7 @@ void ModeDynamics::smooth_forces(double t, VecIn q, VecIn v, const std::vector<s
       add_power(out, Power::external, work_.external[i].dot(work_.V[i]));
   }
   joint_forces(signal_time(t), q, v, turns, out);
-  element_forces(signal_time(t), out);
+  element_forces(signal_time(t), q, v, out);
   if (!model_.rods.empty()) rod_forces(signal_time(t), q, v, out);
   bias_force(model_, work_);
   tau_ += user_ - work_.tau_bias;

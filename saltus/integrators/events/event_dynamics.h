@@ -79,7 +79,7 @@ class ModeDynamics {
   void add_pair(int a, int b, const Vec6& wrench, double force);
   void joint_forces(double at, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
                     Evaluation& out);
-  void element_forces(double at, Evaluation& out);
+  void element_forces(double at, VecIn q, VecIn v, Evaluation& out);
   void rod_forces(double at, VecIn q, VecIn v, Evaluation& out);
   void twists_of(const Workspace& work, std::vector<Vec6>& out) const;
   bool row_biases(double t, VecIn q, VecIn v, const EventMode& mode, Evaluation& out);

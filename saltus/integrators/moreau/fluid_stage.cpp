@@ -55,8 +55,9 @@ void Stepper::add_fluids(VecIn v_mean, Vec& impulse) {
   for (const Fluid& fluid : m.fluids) {
     const int b = fluid.body;
     const SE3& X = out.work.X[b];
-    const Vec6 wrench = fluid_force(fluid, m.gravity, t.M, X, in_body(X, f.mean[b])).wrench;
-    f.wrench[b] += in_space(X, o.dt * wrench);
+    const FluidForce force = fluid_force(fluid, m.gravity, t.M, X, in_body(X, f.mean[b]));
+    f.wrench[b] += in_space(X, o.dt * force.wrench);
+    add_stretch(m, fluid, force, w.q_M, o.dt, impulse);
   }
   for (const int b : f.bodies) {
     const SE3& X = out.work.X[b];
@@ -76,6 +77,7 @@ void Stepper::fluid_work(EnergyTerms& e) {
         fluid_force(fluid, m.gravity, t.M, X, in_body(X, w.fluids.mean[fluid.body]));
     e.dampers += o.dt * f.lost;
     e.external += o.dt * f.given;
+    e.external += o.dt * stretch_power(m, fluid, f, w.q_M, w.v_mean);
   }
 }
 
