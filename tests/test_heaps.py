@@ -28,6 +28,19 @@ def test_scene_runs(run, scenes, tmp_path, kind):
     assert s["max_penetration"] < 1e-6
 
 
+@pytest.mark.parametrize("kind, count", [("snake", 40), ("snake", 100), ("box-snake", 20)])
+def test_flat_starts_converge(run, scenes, tmp_path, kind, count):
+    """The first steps of a snake that lies flat have many more rows than freedom; of 45 velocities along
+    paths, of 105 on the tree, of boxes in velocities."""
+    path = tmp_path / "scene.yaml"
+    path.write_text(printed(scenes, kind, str(count)).stdout)
+    done = run("run", path, "--json", "--allow-gain", "--set", "time.end=0.02", timeout=120)
+    assert done.code == 0, done.err
+    s = json.loads(done.out)
+    assert s["unconverged_steps"] == 0 and s["worst_residual"] <= 1e-8
+    assert s["storage"] == ("forest" if count == 100 else "paths")
+
+
 def test_the_usage_is_told(scenes):
     done = printed(scenes, "pyramid")
     assert done.returncode == 1

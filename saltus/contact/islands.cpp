@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "saltus/solvers/condense.h"
+#include "saltus/solvers/tree_interior.h"
 
 namespace saltus {
 
@@ -386,10 +387,9 @@ void form_island(const Model& m, const Assembly& assembly, const Island& island,
   // With many more rows than velocities Newton and Gauss-Seidel work on velocities.
   const bool newton =
       std::holds_alternative<AutoSolver>(solver) || std::holds_alternative<Newton>(solver);
-  const bool redundant = newton && island.rows > 2 * island.velocities;
-  if (redundant)
-    former.mass_matrix();
-  else if (options_of(solver).on == ProxOptions::On::delassus)
+  const bool redundant = island.rows > 2 * island.velocities;
+  if (redundant) former.mass_matrix();
+  if (!(newton && redundant) && options_of(solver).on == ProxOptions::On::delassus)
     former.delassus();
 }
 
@@ -455,10 +455,24 @@ SolveReport solve_island(const Solver& solver, Forest& mass, IslandProblem& a) {
   auto Lambda = a.Lambda.head(a.rows);
   switch (a.route) {
     case Route::tree: {
-      // Its elimination does not pivot: what it cannot do soon the dense chain does better.
-      ProxOptions o = options_of(solver);
-      if (a.rows <= fallback_rows) o.max_iterations = std::min(o.max_iterations, tree_iterations);
-      return solve_on_tree(a.tree, Lambda, o, mass, a.tree_work, a.work.newton);
+      // Its elimination does not pivot: what it cannot do soon the interior-point method does
+      // better, and the dense chain.
+      const ProxOptions& asked = options_of(solver);
+      const auto* automatic = std::get_if<AutoSolver>(&solver);
+      const bool patient = automatic && automatic->rounds > 0;
+      ProxOptions o = asked;
+      if (patient || a.rows <= fallback_rows)
+        o.max_iterations = std::min(o.max_iterations, tree_iterations);
+      const Vec start = Lambda;
+      SolveReport report = solve_on_tree(a.tree, Lambda, o, mass, a.tree_work, a.work.newton);
+      if (!report.converged && patient) {
+        if (a.rows <= fallback_rows)
+          o.max_iterations = std::min(asked.max_iterations, automatic->newton_iterations);
+        else
+          o.max_iterations = asked.max_iterations;
+        search_inside(a.tree, start, o, mass, a.tree_work, a.work.newton, Lambda, report);
+      }
+      return report;
     }
     case Route::sparse: return solve_sparse(a.sparse, Lambda, options_of(solver), a.sparse_work);
     case Route::dense: break;

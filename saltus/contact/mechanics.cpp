@@ -1,9 +1,12 @@
 #include "saltus/contact/mechanics.h"
 
+#include <algorithm>
+
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/dynamics/mass.h"
+#include "saltus/solvers/stick.h"
 
 namespace saltus {
 
@@ -154,7 +157,11 @@ void PathStorage::form(const Model& m, const Assembly& rows, const Island& islan
                        const Solver& solver, VecIn v_free, bool full, IslandProblem& out) {
   const bool newton =
       std::holds_alternative<AutoSolver>(solver) || std::holds_alternative<Newton>(solver);
-  const bool on_velocity = !newton && options_of(solver).on == ProxOptions::On::velocity;
+  // With many more rows than velocities Newton and Gauss-Seidel work on velocities.
+  const bool redundant =
+      newton && island.rows > std::max(most_sticking_rows, 2 * island.velocities);
+  const bool on_velocity =
+      redundant || (!newton && options_of(solver).on == ProxOptions::On::velocity);
   rows_.form(m, tree_, rows, island, v_free, full || on_velocity, out);
   out.problem.has_G = !on_velocity;
 }

@@ -10,7 +10,7 @@ namespace saltus {
 namespace {
 
 // More velocities in a tree are as cheap by the recursions.
-constexpr int most_in_tree = 40, most_in_all = 80;
+constexpr int most_in_tree = 56, most_in_all = 80;
 
 }  // namespace
 

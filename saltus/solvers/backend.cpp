@@ -4,6 +4,8 @@
 #include <Eigen/LU>
 #include <algorithm>
 
+#include "saltus/solvers/soft_rows.h"
+
 namespace saltus {
 
 namespace {
@@ -155,6 +157,27 @@ void PrimalBackend::diagonal(VecRef d) const {
   for (int i = 0; i < p_.rows; ++i) d[i] = p_.W.col(i).dot(p_.Y.col(i));
 }
 
+namespace {
+
+// x += W y in some rows of W; those of a chain follow each other.
+void add_along(const Eigen::Ref<const Mat>& W, const Vec6& y, const std::vector<int>& rows,
+               VecRef x) {
+  const int count = static_cast<int>(rows.size()), first = rows.front();
+  if (rows.back() - first + 1 != count) {
+    for (const int i : rows)
+      for (int l = 0; l < W.cols(); ++l) x[i] += W(i, l) * y[l];
+    return;
+  }
+  auto part = x.segment(first, count);
+  const auto column = [&](int l) { return W.col(l).segment(first, count); };
+  if (W.cols() == 3)
+    part = ((part + column(0) * y[0]) + column(1) * y[1]) + column(2) * y[2];
+  else
+    for (int l = 0; l < W.cols(); ++l) part += column(l) * y[l];
+}
+
+}  // namespace
+
 void PrimalBackend::factor(const BlockMatrices& K) {
   DenseFactor& f = w_.factor;
   if (f.valid && same_blocks(K, f.K, p_.blocks)) return;
@@ -174,8 +197,7 @@ void PrimalBackend::factor(const BlockMatrices& K) {
         for (int l = 0; l < k.rows; ++l) column[i] += K[b](i, l) * p_.W(j, k.row + l);
       }
       if (p_.has_M) {
-        for (const int i : w_.support[b])
-          for (int l = 0; l < k.rows; ++l) A(i, j) += p_.W(i, k.row + l) * column[l];
+        add_along(p_.W.middleCols(k.row, k.rows), column, w_.support[b], A.col(j));
       } else {
         for (int l = 0; l < k.rows; ++l) A.col(j) += p_.Y.col(k.row + l) * column[l];
       }
@@ -219,6 +241,19 @@ void PrimalBackend::linear(const BlockMatrices& K, VecIn g, VecRef dLambda, VecR
     dLambda.segment(k.row, k.rows) = g.segment(k.row, k.rows);
     dLambda.segment(k.row, k.rows).noalias() -= K_b * dxi.segment(k.row, k.rows);
   }
+}
+
+void solve_soft(const Inclusion& p, VecRef Lambda, NewtonWorkspace& w) {
+  const int n = p.rows;
+  if (w.K.size() < p.blocks.size()) w.K.resize(p.blocks.size());
+  for (Vec* x : {&w.g, &w.dxi}) grow(*x, n);
+  for (std::size_t b = 0; b < p.blocks.size(); ++b) {
+    const Block& k = p.blocks[b];
+    w.K[b].topLeftCorner(k.rows, k.rows).setIdentity();
+    w.K[b].topLeftCorner(k.rows, k.rows) /= k.compliance;
+    w.g.segment(k.row, k.rows) = -p.c.segment(k.row, k.rows) / k.compliance;
+  }
+  PrimalBackend(p, w).linear(w.K, w.g.head(n), Lambda.head(n), w.dxi.head(n));
 }
 
 }  // namespace saltus

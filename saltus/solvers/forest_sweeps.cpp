@@ -1,5 +1,6 @@
 #include "saltus/solvers/forest_sweeps.h"
 
+#include "saltus/base/vectorized.h"
 #include "saltus/solvers/forest_kernels.h"
 
 namespace saltus::forest_detail {
@@ -133,12 +134,14 @@ bool Sweeps<D>::eliminate(int i, const Forest::Extra* extra) {
   if (s.stations[i] == 0) return true;         // with the first one
   if (h.symmetric) mirror<D>(h.IA[i].data());  // of its children, shifted: but for rounding
   if (s.stations[i] > 1) return eliminate_element(i, extra);
-  return by_size(s.dim[i],
-                 [&](auto size) { return eliminate_body<decltype(size)::value>(i, extra); });
+  return by_size(
+      s.dim[i], [&](auto size) __attribute__((always_inline)) {
+        return eliminate_body<decltype(size)::value>(i, extra);
+      });
 }
 
 template <int D>
-int Sweeps<D>::factor(int begin, int end, const Forest::Extra* extra) {
+int Sweeps<D>::plain_factor(int begin, int end, const Forest::Extra* extra) {
   h.symmetric = !extra || extra->symmetric;
   for (int i = begin; i < end; ++i) {
     h.IA[i] = k.A[i];
@@ -216,7 +219,9 @@ template <int D>
 void Sweeps<D>::backward(int i, const double* b) {
   if (s.stations[i] == 0) return;
   if (s.stations[i] > 1) return backward_element(i, b, -1);
-  by_size(s.dim[i], [&](auto size) { backward_body<decltype(size)::value>(i, b); });
+  by_size(
+      s.dim[i], [&](auto size)
+                    __attribute__((always_inline)) { backward_body<decltype(size)::value>(i, b); });
 }
 
 template <int D>
@@ -230,13 +235,12 @@ void Sweeps<D>::forward_body(int i, double* x) {
   if (parent >= 0) {
     carried = k.a[parent];
     const double* Psi = h.Psi[i].data();
-    for (int c = 0; c < D; ++c)
-      for (int l = 0; l < D; ++l) a[l] += Psi[l + D * c] * carried[c];
+    add_columns<D, D>(Psi, carried.data(), D, a.data());
     shift_twist<D>(k.shift[i].data(), carried.data());
   }
   for (int c = 0; c < n; ++c) {
     const double own = row_times(inverse, n, c, u);
-    for (int l = 0; l < D; ++l) a[l] += S[l + D * c] * own;
+    add_columns<D, 1>(S + D * c, &own, 1, a.data());
     x[first + c] = own;
   }
   if (parent >= 0) {
@@ -274,11 +278,13 @@ template <int D>
 void Sweeps<D>::forward(int i, double* x) {
   if (s.stations[i] == 0) return;
   if (s.stations[i] > 1) return forward_element(i, x);
-  by_size(s.dim[i], [&](auto size) { forward_body<decltype(size)::value>(i, x); });
+  by_size(
+      s.dim[i], [&](auto size)
+                    __attribute__((always_inline)) { forward_body<decltype(size)::value>(i, x); });
 }
 
 template <int D>
-void Sweeps<D>::sweep(int begin, int end, const double* b, double* x) {
+void Sweeps<D>::plain_sweep(int begin, int end, const double* b, double* x) {
   if constexpr (D == 3) {
     if (h.symmetric) return sweep_plane(begin, end, b, x);
   }
@@ -439,18 +445,19 @@ void Sweeps<D>::row(int node, const V& w, double* x_tree) const {
 // --- compliance: what a wrench on a station does to its own twist -----------------------------
 
 template <int D>
-void Sweeps<D>::compliance(int begin, int end) {
+void Sweeps<D>::plain_compliance(int begin, int end) {
   for (int i = begin; i < end; ++i) {
     const int n = s.dim[i], parent = s.parent[i];
     const double* S = k.S_free.data() + static_cast<std::ptrdiff_t>(D) * s.column[i];
     double* scratch = h.scratch.data() + static_cast<std::ptrdiff_t>(D) * s.column[i];
     M& own = k.Omega[i];
     own.setZero();
-    by_size(n, [&](auto size) {
-      constexpr int N = decltype(size)::value;
-      multiply_right<D, N>(S, h.inverse.data() + s.pivot[leader(i)], n, scratch);
-      subtract_outer<D, N>(scratch, S, n, own.data());
-    });
+    by_size(
+        n, [&](auto size) __attribute__((always_inline)) {
+          constexpr int N = decltype(size)::value;
+          multiply_right<D, N>(S, h.inverse.data() + s.pivot[leader(i)], n, scratch);
+          subtract_outer<D, N>(scratch, S, n, own.data());
+        });
     own = -own;
     if (parent < 0) continue;
     // Psi Omega Psi', as -(-Psi Omega) Psi'.
@@ -478,6 +485,48 @@ double Sweeps<D>::compliance_of(int i, int unknown) const {
   V moved;
   forest_detail::multiply<D, 1>(k.Omega[parent].data(), w.data(), 1, moved.data());
   return sum + dot<D>(w.data(), moved.data());
+}
+
+// --- compiled twice ---------------------------------------------------------------------------
+
+namespace {
+
+SALTUS_VECTORIZED int factor_in_space(Sweeps<6>& k, int begin, int end,
+                                      const Forest::Extra* extra) {
+  return k.plain_factor(begin, end, extra);
+}
+SALTUS_VECTORIZED void sweep_in_space(Sweeps<6>& k, int begin, int end, const double* b,
+                                      double* x) {
+  k.plain_sweep(begin, end, b, x);
+}
+SALTUS_VECTORIZED void compliance_in_space(Sweeps<6>& k, int begin, int end) {
+  k.plain_compliance(begin, end);
+}
+
+}  // namespace
+
+template <int D>
+int Sweeps<D>::factor(int begin, int end, const Forest::Extra* extra) {
+  if constexpr (D == 6)
+    return factor_in_space(*this, begin, end, extra);
+  else
+    return plain_factor(begin, end, extra);
+}
+
+template <int D>
+void Sweeps<D>::sweep(int begin, int end, const double* b, double* x) {
+  if constexpr (D == 6)
+    sweep_in_space(*this, begin, end, b, x);
+  else
+    plain_sweep(begin, end, b, x);
+}
+
+template <int D>
+void Sweeps<D>::compliance(int begin, int end) {
+  if constexpr (D == 6)
+    compliance_in_space(*this, begin, end);
+  else
+    plain_compliance(begin, end);
 }
 
 template struct Sweeps<3>;

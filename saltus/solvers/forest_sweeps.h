@@ -1,6 +1,7 @@
 // The sweeps over a forest, for both dimensions; internal to forest*.cpp and who sweeps alike.
 #pragma once
 #include "saltus/solvers/forest.h"
+#include "saltus/solvers/forest_kernels.h"
 
 namespace saltus::forest_detail {
 
@@ -55,22 +56,28 @@ struct Sweeps {
   void compliance(int begin, int end);
   [[nodiscard]] double compliance_of(int node, int unknown) const;
 
+  // What these do, for the two dimensions: in space a function that is compiled for AVX2 too is
+  // around it (forest_sweeps.cpp).
+  SALTUS_KERNEL int plain_factor(int begin, int end, const Forest::Extra* extra);
+  SALTUS_KERNEL void plain_sweep(int begin, int end, const double* b, double* x);
+  SALTUS_KERNEL void plain_compliance(int begin, int end);
+
  private:
-  [[nodiscard]] bool eliminate(int i, const Forest::Extra* extra);
+  [[nodiscard]] SALTUS_KERNEL bool eliminate(int i, const Forest::Extra* extra);
   template <int N>
-  [[nodiscard]] bool eliminate_body(int i, const Forest::Extra* extra);
+  [[nodiscard]] SALTUS_KERNEL bool eliminate_body(int i, const Forest::Extra* extra);
   [[nodiscard]] bool eliminate_element(int i, const Forest::Extra* extra);
-  void add_own(int i, const Forest::Extra* extra, double* pivot) const;
+  SALTUS_KERNEL void add_own(int i, const Forest::Extra* extra, double* pivot) const;
   void sweep_plane(int begin, int end, const double* b, double* x);
   // p of a node to u, and to p of its parent.
-  void backward(int i, const double* b);
+  SALTUS_KERNEL void backward(int i, const double* b);
   template <int N>
-  void backward_body(int i, const double* b);
+  SALTUS_KERNEL void backward_body(int i, const double* b);
   void backward_element(int i, const double* b, int station);  // -1: all of its stations
   // u and the twist of the parent to x and the twists of the node's stations.
-  void forward(int i, double* x);
+  SALTUS_KERNEL void forward(int i, double* x);
   template <int N>
-  void forward_body(int i, double* x);
+  SALTUS_KERNEL void forward_body(int i, double* x);
   void forward_element(int i, double* x);
   void move(int i, const double* x);             // a from the parent's and x
   void collect(int begin, int end, double* y);   // y from p, which is used up

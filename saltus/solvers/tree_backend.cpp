@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "saltus/solvers/forest_sweeps.h"
+#include "saltus/solvers/interior_point.h"
 #include "saltus/solvers/newton_impl.h"
+#include "saltus/solvers/tree_interior.h"
 
 namespace saltus {
 
@@ -152,6 +154,43 @@ SolveReport solve_on_tree(const TreeRows& rows, VecRef Lambda, const ProxOptions
   report.converged = r.value <= options.tolerance;
   report.gave_up = end_of_search(report.converged, iterations, options.max_iterations);
   return report;
+}
+
+void search_inside(const TreeRows& rows, const Vec& start, const ProxOptions& options, Forest& mass,
+                   TreeScratch& scratch, NewtonWorkspace& newton, VecRef Lambda,
+                   SolveReport& report) {
+  // As in the chain on dense matrices (solve.cpp): the last digits are Newton's.
+  constexpr int most_interior = 40, most_polishing = 40;
+  ProxOptions near = options;
+  near.tolerance = std::max(options.tolerance, 1e-5);
+  static thread_local InteriorScratch interior;  // only hard problems come here
+  TreeBackend backend(rows, mass, scratch);
+  int iterations = 0;
+  const auto newton_from = [&](Vec& trial, int most) {
+    ProxOptions o = options;
+    o.max_iterations = most;
+    o.least_norm = false;
+    const Residual now = NewtonSolver<TreeBackend>(rows.blocks, rows.rows, o, backend, newton)
+                             .run(trial, iterations, nullptr);
+    if (!(now.value < report.residual)) return;
+    report.residual = now.value;
+    report.worst_block = now.block;
+    report.converged = now.value <= options.tolerance;
+    Lambda = trial;
+  };
+  for (int k = 0; !report.converged && k < 2; ++k) {
+    interior.coupling = k;
+    Vec trial = k == 0 && start.allFinite() ? start : Vec(Vec::Zero(rows.rows));
+    static_cast<void>(interior_point(rows.blocks, rows.rows, near, most_interior, backend, newton,
+                                     interior, trial, iterations));
+    newton_from(trial, most_polishing);
+  }
+  if (!report.converged) {
+    Vec trial = Lambda;
+    newton_from(trial, options.max_iterations);
+  }
+  report.iterations += iterations;
+  report.newton += iterations;
 }
 
 }  // namespace saltus

@@ -7,6 +7,7 @@
 #include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/coordinates.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/solvers/soft_rows.h"
 #include "saltus/solvers/stick.h"
 
 namespace saltus {
@@ -49,6 +50,12 @@ ProjectionWorkspace::ProjectionWorkspace(const Model& model)
 }
 
 namespace {
+
+// Whether all rows have a compliance, and the problem is given in velocities.
+bool gives_way(const Inclusion& p) {
+  return (p.has_M || !p.has_G) && std::all_of(p.blocks.begin(), p.blocks.end(),
+                                              [](const Block& k) { return k.compliance > 0; });
+}
 
 struct Violation {
   double joint = 0, penetration = 0, contact = 0;  // contact: also gaps of persistent contacts
@@ -245,7 +252,9 @@ struct Corrector {
       });
       // What the solver leaves is measured again and, if it matters, corrected in the next round.
       Forest& mass = mech.forest().mass;
-      if (bilateral && problem.route == Route::dense) {
+      if (bilateral && problem.route == Route::dense && gives_way(problem.problem)) {
+        solve_soft(problem.problem, problem.Lambda.head(problem.rows), problem.work.newton);
+      } else if (bilateral && problem.route == Route::dense) {
         if (!problem.problem.has_G || problem.rows > most_sticking_rows ||
             !solve_bilateral(problem.problem, rank_tolerance, problem.Lambda.head(problem.rows),
                              problem.work))
