@@ -2,7 +2,11 @@
 import json
 import math
 
+import numpy as np
 import pytest
+
+from test_events_resume import cut_back, steps_of
+from test_runs import assert_same_run
 
 WHEEL = """\
 saltus: 1
@@ -111,13 +115,89 @@ def test_bad_motors(run, tmp_path, keys, told):
         assert text in done.err, done.err
 
 
-@pytest.mark.parametrize("integrator", ["event-driven", "rk4-projection"])
 @pytest.mark.parametrize("keys,what", [("kp: 1, lag: 0.1", "a lag"),
                                        ("kp: 1, backlash: 0.1", "backlash")])
-def test_other_integrators_refuse_memory_and_play(run, tmp_path, integrator, keys, what):
+def test_rk4_refuses_memory_and_play(run, tmp_path, keys, what):
     scene = tmp_path / "wheel.yaml"
-    scene.write_text(WHEEL % ("", keys, 1) + f"integrator: {{type: {integrator}}}\n")
+    scene.write_text(WHEEL % ("", keys, 1) + "integrator: {type: rk4-projection}\n")
     done = run("run", scene, "-q")
     assert done.code == 2
-    for text in ("wheel.yaml:11", "integrator.type", what, "moreau"):
+    for text in ("wheel.yaml:11", "integrator.type", what, "moreau or event-driven"):
         assert text in done.err, done.err
+
+
+
+EXACT = ("--set", "integrator.type=event-driven", "--set", "time.step=0.1")
+
+
+def test_lag_event_driven(motor):
+    """The torque is a state: a constant command, and a servo of third order by its modes."""
+    T, kp, kd = 0.2, 0.3, 0.02
+    m = motor("type: torque, torque: 0.3, lag: 200 ms", "", 1.0, *EXACT)
+    assert m["w"] == pytest.approx(0.3 / J * (1 + T * math.expm1(-1 / T)), rel=1e-11)
+    m = motor("kp: 0.3, kd: 0.02, reference: 0.5, lag: 200 ms", "", 1.0, *EXACT)
+    # J x'' = u, T u' = kp (r - x) - kd x' - u, from rest.
+    A = np.array([[0, 1, 0], [0, 0, 1 / J], [-kp / T, -kd / T, -1 / T]])
+    values, modes = np.linalg.eig(A)
+    start = np.linalg.solve(modes, np.array([-0.5, 0, 0]))
+    x, w, _ = (modes @ (np.exp(values) * start)).real
+    assert m["x"] == pytest.approx(0.5 + x, rel=1e-10)
+    assert m["w"] == pytest.approx(w, rel=1e-10)
+
+
+def test_lag_hands_over_to_the_bits(run, tmp_path):
+    """A run that is cut off and goes on has the torque, and the flank, that it had."""
+    for keys in ("kp: 0.3, kd: 0.02, reference: 0.5, lag: 200 ms",
+                 "kp: 4, kd: 0.05, backlash: 0.1, reference: {type: sine, amplitude: 0.6, omega: 7}"):
+        scene = tmp_path / "wheel.yaml"
+        scene.write_text(WHEEL % ("", keys, 2) + "output: {checkpoint: 1e-9}\n")
+        whole, cut = tmp_path / "whole.h5", tmp_path / "cut.h5"
+        assert run("run", scene, "-q", "-o", whole, *EXACT).code == 0
+        steps = steps_of(whole)
+        cut_back(whole, cut, steps[len(steps) // 2])
+        done = run("run", "--resume", cut, "-q")
+        assert done.code == 0, done.err
+        assert_same_run(whole, cut)
+
+
+def test_play_event_driven(run, tmp_path):
+    """A wheel flies through the play, onto the flank, which pushes until its force would pull, and back."""
+    width, v0, kp, kd, end = 0.2, 0.5, 40.0, 0.4, 1.0
+    scene = tmp_path / "wheel.yaml"
+    scene.write_text(WHEEL % ("", f"kp: {kp}, kd: {kd}, backlash: {width}", end) + f"initial: {{wheel: {{q: 0, v: {v0}}}}}\n")
+    done = run("run", scene, "--json", *EXACT)
+    assert done.code == 0, done.err
+    out = json.loads(done.out)
+    w, s = math.sqrt(kp / J), kd / (2 * J)
+    d = math.sqrt(w * w - s * s)
+
+    def flank(t):  # J y'' + kd y' + kp y = 0 from y = 0, y' = v0
+        e = v0 * math.exp(-s * t)
+        return e / d * math.sin(d * t), e * (math.cos(d * t) - s / d * math.sin(d * t))
+
+    leaves = math.atan2(kd * d, -(kp - kd * s)) / d  # kp y + kd y' = 0
+    y, v = flank(leaves)
+    assert abs(kp * y + kd * v) < 1e-12 and v < 0 < y
+    arrives = 0.5 * width / v0
+    back = arrives + leaves + (y + width) / -v  # at the other flank
+    assert back > end
+    assert out["metrics"]["w"] == pytest.approx(v, rel=1e-10)
+    assert out["metrics"]["x"] == pytest.approx(0.5 * width + y + v * (end - arrives - leaves), abs=1e-10)
+    assert out["energy"]["motors"] == pytest.approx(0.5 * J * (v * v - v0 * v0), abs=1e-12)
+
+
+def test_time_stepping_tends_to_play_event_driven(run, tmp_path):
+    """A servo that swings with friction in its joint, through both flanks, against time stepping: first order."""
+    scene = tmp_path / "wheel.yaml"
+    keys = "kp: 4, kd: 0.05, backlash: 0.1, limit: 2, reference: {type: sine, amplitude: 0.6, omega: 7}"
+    scene.write_text(WHEEL % (", friction: 0.05", keys, 2))
+
+    def x(*more):
+        done = run("run", scene, "--json", *more)
+        assert done.code == 0, done.err
+        return json.loads(done.out)["metrics"]["x"]
+
+    exact = x(*EXACT)
+    assert x(*EXACT, "--set", "integrator.tolerance=1e-9") == pytest.approx(exact, abs=1e-7)
+    off = [abs(x("--set", f"time.step={dt}") - exact) for dt in (4e-4, 1e-4)]
+    assert off[1] < 1e-3 and off[1] < 0.5 * off[0], off

@@ -276,7 +276,7 @@ def test_a_heap_over_a_large_field_costs_what_it_touches(go):
 
 def test_event_driven_over_a_height_field(go):
     """Guards use the gap: a ball bounces on the field as on the plane, to the last bit of the integrator;
-    rolling over a bend is refused by name."""
+    and one that rolls over a bend keeps its energy."""
     body = block({"type": "sphere", "radius": 0.1}, (0.013, 0.02, 0.5), (0.3, 0, 0, 0, 0, 0))
     ends = []
     for ground in (FLAT, {"type": "half-space"}):
@@ -291,8 +291,17 @@ def test_event_driven_over_a_height_field(go):
     rolling["bodies"][0]["inertia"] = [0.004] * 3
     what = scene(roof, rolling, {"friction": 0.6}, 1.2, step=0.01)
     what["integrator"] = {"type": "event-driven"}
-    err, _ = go(what, code=1)
-    assert "moves off a facet of the height field" in err and "time stepping" in err
+    out, run = go(what)
+    t, pose = poses(run)
+    end = pose[-1]
+    # Over the ridge and down the slope of 0.1, where it rolls: 7/10 m v^2 + m g z is kept.
+    slope = math.atan(0.1)
+    assert end[0] > 0.1 and end[2] == pytest.approx(0.1 / math.cos(slope) - 0.1 * end[0], abs=1e-9)
+    speed = math.sqrt(0.6**2 + 2 * G / 1.4 * (0.1 - end[2]))
+    down = (pose[-1] - pose[-2])[:3]
+    # From one frame to the next it gains g sin(slope) 5/7 of speed.
+    mean = np.linalg.norm(down) / (t[-1] - t[-2])
+    assert mean + 0.5 * (t[-1] - t[-2]) * G * math.sin(slope) / 1.4 == pytest.approx(speed, abs=1e-6)
 
 
 def test_event_driven_takes_belts(run, scenes):
@@ -332,12 +341,58 @@ def test_a_point_thrown_on_a_belt_event_driven(run, tmp_path):
     assert abs(out["energy"]["integrator"]) < 1e-10 * max(turned, 1)
 
 
-def test_event_driven_refuses_friction_maps(go):
-    what = scene({"type": "half-space", "friction_map": {"factors": [[1]], "spacing": 1}},
-                 block({"type": "point"}, (0, 0, 0)), {"friction": 0.3}, 1)
+def test_event_driven_over_the_edges_of_a_friction_map(go, scenes):
+    """From rough ground onto ice and off it: exact at the edges, by energy; no step sees them but as events."""
+    out, run = go(scenes / "ground/friction-map.yaml", "--set", "integrator.type=event-driven",
+                  "--set", "time.step=0.1")
+    on_ice = 1.1 - 0.3
+    stop = (2.5**2 / (2 * G) - 0.1 * on_ice) / 0.5 + on_ice
+    assert out["metrics"]["x_end"] == pytest.approx(stop, abs=1e-9)
+    assert out["energy"]["friction"] == pytest.approx(-0.5 * 2.5**2, abs=1e-8)
+
+
+@pytest.mark.parametrize("turned", [0.0, 0.7])
+def test_event_driven_over_a_bilinear_map(go, turned):
+    """mu grows by x and falls again, with a bend at the node between: x stops where the energy is used up. The
+    map lies in its shape's frame, which is turned."""
+    mu, v0 = 0.1, 2.6
+    ground = {"type": "half-space", "at": {"rpy": [0, 0, turned]},
+              "friction_map": {"factors": [[1, 3, 1], [1, 3, 1]], "spacing": 1, "origin": [0, -1],
+                               "between": "bilinear"}}
+    c, s = math.cos(turned), math.sin(turned)
+    what = scene(ground, block({"type": "point"}, (0, 0, 0), (v0 * c, v0 * s, 0, 0, 0, 0)), {"friction": mu},
+                 3, step=0.25)
     what["integrator"] = {"type": "event-driven"}
-    err, _ = go(what, code=2)
-    assert "scene.yaml:" in err and "event-driven" in err and "ground" in err
+    out, run = go(what)
+    # v^2 / (2 mu g) is used up by x + x^2 up to the node, then by 3 y - y^2.
+    left = v0**2 / (2 * mu * G) - 2
+    assert 0 < left < 2
+    stop = 1 + (3 - math.sqrt(9 - 4 * left)) / 2
+    end = poses(run)[1][-1].ravel()
+    assert end[:2] == pytest.approx([stop * c, stop * s], abs=1e-8)
+    assert abs(out["energy"]["integrator"]) < 1e-9
+    # The first stretch is a harmonic motion about x = -1/2 with w^2 = 2 mu g.
+    w = math.sqrt(2 * mu * G)
+    times, all_poses = poses(run)
+    x = all_poses[1].ravel()[:2] @ [c, s]
+    assert x < 1 and times[1] == 0.25
+    assert x == pytest.approx(-0.5 + 0.5 * math.cos(w * 0.25) + v0 / w * math.sin(w * 0.25), abs=1e-11)
+
+
+def test_event_driven_sticks_on_rough_cells_only(go):
+    """A slope of 0.3 rad: mu tan holds on the cells with 2, not on those with 1; what starts on the edge slides
+    down from there, and stops where it has run onto the rough ground."""
+    angle, mu = 0.3, 0.25
+    ground = {"type": "half-space", "friction_map": {"factors": [[1, 2.5]], "spacing": [0.5, 10],
+                                                    "origin": [-0.5, -5]}}
+    what = scene(ground, block({"type": "point"}, (-0.4, 0, 0)), {"friction": mu}, 4, step=0.5)
+    what["gravity"] = [G * math.sin(angle), 0, -G * math.cos(angle)]
+    what["integrator"] = {"type": "event-driven"}
+    out, run = go(what)
+    gain = math.sin(angle) - mu * math.cos(angle)
+    loss = 2.5 * mu * math.cos(angle) - math.sin(angle)
+    assert gain > 0 and loss > 0
+    assert poses(run)[1][-1].ravel()[0] == pytest.approx(0.4 * gain / loss, abs=1e-8)
 
 
 def test_images_and_csv_are_the_same_ground(go, tmp_path):

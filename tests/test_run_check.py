@@ -51,7 +51,7 @@ def test_what_a_step_costs_falls_with_its_size(run, scenes):
     assert 3.8 < ratio < 4.2
 
 
-def test_what_it_needs_is_said_at_reading(run, scenes):
+def test_what_it_needs_is_said_at_reading(run, scenes, tmp_path):
     done = run("run", scenes / "p3/fig-4-5.yaml", "--check")
     assert done.code == 2
     assert "integrator.type: --check judges time stepping (moreau), got event-driven" in done.err
@@ -59,6 +59,9 @@ def test_what_it_needs_is_said_at_reading(run, scenes):
     assert done.code == 2 and "--check" in done.err
     done = run("run", "--resume", "none.h5", "--check")
     assert done.code == 2 and "expected a scene, got --resume" in done.err
-    done = run("run", scenes / "p0/backlash.yaml", "--check")
+    soft = tmp_path / "soft.yaml"
+    text = (scenes / "ground/conveyor.yaml").read_text()
+    soft.write_text(text.replace("friction: 0.4", "friction: 0.4, compliant: {stiffness: 1e5}"))
+    done = run("run", soft, "--check")
     assert done.code == 2
-    assert "--check needs an event-driven run beside the scene's" in done.err and "backlash" in done.err
+    assert "--check needs an event-driven run beside the scene's" in done.err and "compliant" in done.err

@@ -16,12 +16,16 @@ bool moves(const ContactShape& s) { return !s.surface.velocity.isZero(0); }
 
 }  // namespace
 
+Vec2 place_on_map(const Workspace& w, const ContactShape& s, const Vec3& at) {
+  const SE3 X = pose_of(w, s);
+  return (X.R.transpose() * (at - X.r)).head<2>();
+}
+
 double friction_share(const Model& model, const Workspace& w, const Contact& c) {
   double share = 1;
   const auto scale = [&](const ContactShape& s, const Vec3& at) {
     if (!s.surface.friction) return;
-    const SE3 X = pose_of(w, s);
-    const Vec3 p = X.R.transpose() * (at - X.r);
+    const Vec2 p = place_on_map(w, s, at);
     share *= s.surface.friction->at(p.x(), p.y());
   };
   scale(model.shapes[c.key.a], c.point.on_a);

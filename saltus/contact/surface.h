@@ -4,6 +4,9 @@
 
 namespace saltus {
 
+// Where a point of a shape's surface is on its friction map.
+[[nodiscard]] Vec2 place_on_map(const Workspace& work, const ContactShape& shape, const Vec3& at);
+
 // The product of the friction maps of both shapes at the contact, each at its own surface point.
 [[nodiscard]] double friction_share(const Model& model, const Workspace& work, const Contact& c);
 

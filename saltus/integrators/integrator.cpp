@@ -22,10 +22,9 @@ namespace {
 // Which integrator it is, as a place in the input.
 std::string type_at(const std::string& path) { return path.empty() ? "integrator" : path + "type"; }
 
-// Controllers and pushes act in time steps; so do motors that remember or have play.
+// Controllers, pushes and cables act in time steps.
 template <class Options>
-void check_drives(const Options& o, const Model& model, const Actuation& actuation,
-                  const std::string& path) {
+void check_drives(const Options& o, const Model& model, const Actuation& actuation) {
   const auto in_steps = [&](std::string_view key) {
     throw InputError(std::string(key),
                      fmt::format("expected time stepping (integrator moreau), got {}", o.name));
@@ -33,14 +32,6 @@ void check_drives(const Options& o, const Model& model, const Actuation& actuati
   if (!actuation.controllers.empty()) in_steps(actuation.controllers.front()->name());
   if (!actuation.pushes.empty()) in_steps("pushes");
   if (!model.cables.empty()) in_steps("cables");
-  for (const Motor& m : actuation.motors)
-    if (m.lag > 0 || m.backlash > 0)
-      throw InputError(
-          type_at(path),
-          fmt::format("the motor of '{}' has {}: expected moreau, the only integrator that takes "
-                      "it, got {}",
-                      model.coordinates[m.coordinate].name, m.lag > 0 ? "a lag" : "backlash",
-                      o.name));
 }
 
 void refuse(const MoreauMidpoint& o, const Model& model, const Actuation&,
@@ -55,8 +46,6 @@ void refuse(const EventDriven& o, const Model& model, const Actuation& actuation
                      fmt::format("expected time stepping: {} knows {}", o.name, what));
   };
   check_impact_law(o.impact, model, path + "impact");
-  for (const ContactShape& s : model.shapes)
-    if (s.surface.friction) expected(fmt::format("no friction map, shape '{}' has one", s.name));
   if (model.has_compliant) expected("hard contacts only, a contact of the scene is compliant");
   for (const RodElement& r : model.rods)
     if (!r.segment->rheology.empty())
@@ -67,7 +56,7 @@ void refuse(const EventDriven& o, const Model& model, const Actuation& actuation
           fmt::format("rods that touch at their stations and ends, '{}' may touch between them "
                       "(touches: 0 of it is known)",
                       r.rod));
-  check_drives(o, model, actuation, path);
+  check_drives(o, model, actuation);
 }
 
 void refuse(const Rk4Projection& o, const Model& model, const Actuation& actuation,
@@ -81,7 +70,14 @@ void refuse(const Rk4Projection& o, const Model& model, const Actuation& actuati
   if (!model.contact_laws.empty()) got("contacts");
   for (const Element& e : static_elements(model).elements)
     if (account_of(model, model.slots[e.slot]) != Account::dry) got(model.name_of(e.place()));
-  check_drives(o, model, actuation, path);
+  for (const Motor& m : actuation.motors)
+    if (m.lag > 0 || m.backlash > 0)
+      throw InputError(
+          type_at(path),
+          fmt::format("the motor of '{}' has {}: expected moreau or event-driven, got {}",
+                      model.coordinates[m.coordinate].name, m.lag > 0 ? "a lag" : "backlash",
+                      o.name));
+  check_drives(o, model, actuation);
 }
 
 void refuse(const ByConnection& o, const Model& model, const Actuation& actuation,

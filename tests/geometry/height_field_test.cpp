@@ -450,6 +450,41 @@ TEST(FrictionMap, CellsAndBilinear) {
   EXPECT_THROW((void)friction_map(map), InputError);
 }
 
+// A patch is the map as far as its edges, and what it goes on to beyond them is what a neighbour
+// that it is equal to has.
+TEST(FrictionMap, PatchesAreTheMapPieceByPiece) {
+  Random random(11);
+  for (const auto between : {FrictionMap::Between::cells, FrictionMap::Between::bilinear}) {
+    FrictionMap map{5, 4, 0.3, 0.2, Vec2(-0.4, 0.1), {}, between};
+    for (int k = 0; k < 20; ++k) map.factors.push_back(random.integer(1, 2));
+    const auto made = friction_map(map);
+    for (int k = 0; k < 2000; ++k) {
+      const Vec2 p(random.uniform(-1, 2), random.uniform(-1, 2));
+      const FrictionPatch patch = patch_at(*made, p, Vec2::Zero(), 1e-12, {});
+      EXPECT_GE(patch.room(p), 0);
+      EXPECT_NEAR(patch.at(p), made->at(p.x(), p.y()), 1e-14);
+      const Vec2 q = p + Vec2(random.uniform(-0.1, 0.1), random.uniform(-0.1, 0.1));
+      if (patch.room(q) > 0) { EXPECT_NEAR(patch.at(q), made->at(q.x(), q.y()), 1e-14); }
+      const FrictionPatch again = patch_of(*made, patch.i, patch.j);
+      EXPECT_EQ(again.low, patch.low);
+      EXPECT_EQ(again.c, patch.c);
+    }
+  }
+}
+
+// On an edge it is the side that one moves to, or that one is on.
+TEST(FrictionMap, AtAnEdgeTheHeadingDecides) {
+  const auto map = friction_map({2, 1, 1, 1, Vec2(0, 0), {1, 3}, FrictionMap::Between::cells});
+  const FrictionPatch left = patch_of(*map, 0, 0), right = patch_of(*map, 1, 0);
+  const Vec2 edge(1 + 1e-13, 0.5);
+  EXPECT_EQ(patch_at(*map, edge, Vec2(1, 0), 1e-11, left).c[0], 3);
+  EXPECT_EQ(patch_at(*map, edge, Vec2(-1, 0), 1e-11, right).c[0], 1);
+  EXPECT_EQ(patch_at(*map, edge, Vec2(0, 1), 1e-11, left).c[0], 1);
+  EXPECT_EQ(patch_at(*map, edge, Vec2(0, 1), 1e-11, right).c[0], 3);
+  EXPECT_NEAR(left.room(edge), 0, 1e-12);
+  EXPECT_EQ(right.high.x(), infinity);
+}
+
 // --- meshes
 
 TriangleMesh mesh_of(const Hull& hull) {

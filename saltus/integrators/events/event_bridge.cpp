@@ -70,6 +70,7 @@ double EventIntegrator::chatters() const {
 // The mode that a step ended with: what it held is at rest.
 void EventIntegrator::take_mode_of(const State& s) {
   EventMode held = static_elements(model_);
+  held.flanks = mode_.flanks;
   for (Element& e : held.elements) {
     const unsigned char mode = s.mode[e.slot];
     e.closed = mode != 0;
@@ -80,6 +81,7 @@ void EventIntegrator::take_mode_of(const State& s) {
     const Element* old = find_contact(mode_, c.key);
     Element e = contact_element(model_, c.key, c.law, c.point.normal);
     if (old) e.tangent_axis = old->tangent_axis;
+    if (old) e.patch = old->patch;
     e.closed = true;
     for (int k = 0; k < e.sets; ++k) e.set[k].slips = k > 0 || c.mode != 1;
     held.elements.push_back(e);
@@ -88,6 +90,7 @@ void EventIntegrator::take_mode_of(const State& s) {
     return std::pair(a.is_contact(), a.slot) < std::pair(b.is_contact(), b.slot) ||
            (a.is_contact() && b.is_contact() && a.key < b.key);
   });
+  choose_pieces(held);
   mode_ = std::move(held);
   if (!dynamics_.prepare(here_.t, here_.q, here_.v, mode_, now_)) return;
   for (std::size_t i = 0; i < mode_.elements.size(); ++i)
@@ -115,6 +118,7 @@ bool EventIntegrator::step_over(double end, EventReport& report) {
   s.q = here_.q;
   s.v = here_.v;
   s.turns = here_.turns;
+  s.memory = here_.lagged;
   for (double i = 0; i < n; ++i) {
     const StepReport r = step(model_, actuation_, s, *stepping_, options);
     if (r.diverged || r.singular) return false;
@@ -126,6 +130,7 @@ bool EventIntegrator::step_over(double end, EventReport& report) {
   here_.q = s.q;
   here_.v = s.v;
   here_.turns = s.turns;
+  here_.lagged = s.memory.head(here_.lagged.size());
   place_prescribed(model_, actuation_, dynamics_.signal_time(end), here_.q);
   prescribe_rates(model_, actuation_, dynamics_.signal_time(end), here_.v);
   take_mode_of(s);

@@ -97,6 +97,7 @@ void EventIntegrator::renew_scales() {
 // The static elements as they stand, and every contact that touches, closed.
 EventMode EventIntegrator::touching() {
   EventMode trial;
+  trial.flanks = mode_.flanks;
   for (const Element& e : mode_.elements)
     if (!e.is_contact()) trial.elements.push_back(e);
   forward_kinematics(model_, here_.q, here_.v, work_);
@@ -113,6 +114,7 @@ EventMode EventIntegrator::touching() {
     e.closed = true;
     trial.elements.push_back(e);
   }
+  choose_pieces(trial);
   return trial;
 }
 
@@ -173,8 +175,7 @@ bool EventIntegrator::rest(const EventMode& trial) {
 
 // The inclusion at acceleration level: which of the resting elements hold, slide or open.
 bool EventIntegrator::solve_mode(EventMode& trial, std::string& why) {
-  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) ||
-      !dynamics_.free_motion(here_.t, here_.q, here_.v, here_.turns, trial, now_)) {
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !free_motion(trial, now_)) {
     why = "the mass matrix is singular or a contact is lost";
     return false;
   }
@@ -192,7 +193,7 @@ bool EventIntegrator::solve_mode(EventMode& trial, std::string& why) {
     const int from = block++;
     if (e.kind == Element::Kind::friction && e.set[0].slips) continue;  // its force is known
     open_question = open_question || e.kind != Element::Kind::bilateral;
-    const int row = take_rows(law_in_mode(model_, e), from, e.compliance);
+    const int row = take_rows(law_in_mode(model_, e, now_.share[i]), from, e.compliance);
     element_of.push_back(static_cast<int>(i));
     problem_.b.segment(row, e.rows) = dynamics_.bias().segment(now_.row[i], e.rows);
     problem_.gamma_S.segment(row, e.rows).setZero();
@@ -247,8 +248,8 @@ void EventIntegrator::guess(Element& e, const Vec& force, const Vec& acceleratio
 // Follows mode_ from here for `moment` time scales, into probe_.
 bool EventIntegrator::follow(double moment) {
   const double h = std::min(moment * scales_.time(), 0.5 * (dynamics_.until - here_.t));
-  Vec y = Vec::Zero(y_.size());
-  y.segment(model_.nv, model_.nv) = here_.v;
+  Vec y;
+  pack(y);
   if (!short_step(y, h, y_)) return false;
   probe_.t = here_.t + h;
   unpack(y_, probe_);
@@ -285,7 +286,7 @@ bool EventIntegrator::unpin(EventMode& trial) {
 // open. Where rows depend on each other (solve_rows) forces are those of least squares, and what
 // they leave is the answer.
 bool EventIntegrator::unkept(const EventMode& trial, std::vector<unsigned char>& flips) {
-  if (!dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, trial, sample_)) return false;
+  if (!evaluate(here_, trial, sample_)) return false;
   const Vec& free = dynamics_.row_free();
   const double A =
       std::max(scales_.acceleration, free.size() > 0 ? free.lpNorm<Eigen::Infinity>() : 0.0);
@@ -328,7 +329,7 @@ bool EventIntegrator::violations(const EventMode& trial, std::vector<unsigned ch
     if (!dynamics_.prepare(probe_.t, probe_.q, probe_.v, all, sample_)) break;
     rates_ = sample_.gamma;
     all_rows_ = sample_.row;
-    if (!dynamics_.evaluate(probe_.t, probe_.q, probe_.v, probe_.turns, trial, sample_)) break;
+    if (!evaluate(probe_, trial, sample_)) break;
     judge(trial, flips, settled);
   }
   mode_ = kept;
@@ -369,7 +370,8 @@ void EventIntegrator::judge(const EventMode& trial, std::vector<unsigned char>& 
         look(k + 1,
              s.direction.dot(u - set_velocity(s, rates_here_, all_rows_[i])) / scales_.velocity);
       else if (!s.slips)
-        look(k + 1, set_margin(s, normal, f, scales_.force));
+        look(k + 1,
+             set_margin(with_share(s, k == 0 ? sample_.share[i] : 1), normal, f, scales_.force));
     }
   }
 }
@@ -453,6 +455,7 @@ bool EventIntegrator::enumerate(EventMode& trial, const std::vector<unsigned cha
 // The mode that follows the velocities here, into trial, which holds all that touches.
 bool EventIntegrator::find_mode(EventMode& trial, std::string& why) {
   why.clear();
+  choose_pieces(trial);  // of the velocities after an impact
   if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !classify(trial, why) ||
       !rest(trial)) {
     if (why.empty()) why = "velocities: the mass matrix is singular or a contact is lost";
@@ -468,8 +471,7 @@ bool EventIntegrator::decide(std::vector<EventCause> causes, std::string& why,
   change.t = here_.t;
   change.causes = std::move(causes);
   inadmissible_ = true;
-  if (now_.a.size() == 0 &&
-      !dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_)) {
+  if (now_.a.size() == 0 && !evaluate(here_, mode_, now_)) {
     why = "the mass matrix is singular";
     return false;
   }

@@ -16,19 +16,6 @@ namespace saltus {
 
 namespace {
 
-// Accelerations along a kept contact are found by moving it on, which must not end its feature;
-// facets of a height field end at their sides. Empty: the contact has no height field.
-std::string left_facet(const Model& m, const Element& e) {
-  if (!e.is_contact()) return "";
-  const bool field = std::holds_alternative<HeightField>(m.shapes[e.key.a].shape) ||
-                     std::holds_alternative<HeightField>(m.shapes[e.key.b].shape);
-  if (!field) return "";
-  return fmt::format(
-      "{} moves off a facet of the height field: event-driven can follow contacts "
-      "within facets and impacts, rolling or sliding over bends needs time stepping",
-      m.name_of(e.place()));
-}
-
 constexpr double safety = 0.9, least_factor = 0.2, most_factor = 6;
 constexpr double most_stiff_factor = 2;  // of steps whose equations are to be solved
 // Explicit steps are held back by stability where they are as long as so many times of the fastest
@@ -63,7 +50,7 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
       wrenches_(model.bodies.size(), Vec6::Zero()),
       energy_state_(make_state(model)) {
   check_supported(options, model, actuation, "");
-  const int n = 2 * model.nv + powers;
+  const int n = 2 * model.nv + powers + static_cast<int>(dynamics_.lagged.size());
   rk_.resize(n);
   collocation_.resize(model.nv, n);
   y_.setZero(n);
@@ -76,6 +63,7 @@ EventIntegrator::EventIntegrator(const Model& model, const Actuation& actuation,
 // As if nothing had been.
 void EventIntegrator::forget() {
   mode_ = static_elements(model_);
+  mode_.flanks = no_flanks(actuation_);
   now_.a.resize(0);
   scales_ = EventScales{.length = model_.length_scale};
   pace_ = flight_ = infinity;
@@ -95,24 +83,58 @@ std::vector<ModeChange> EventIntegrator::take_changes() {
   return taken;
 }
 
-// y = (x, v, work): exponential coordinates about here_, velocities, integrals of powers.
+// y = (x, v, work, torques): exponential coordinates about here_, velocities, integrals of powers,
+// torques of motors that lag. That of here_:
+void EventIntegrator::pack(Vec& y) const {
+  y.setZero(y_.size());
+  y.segment(model_.nv, model_.nv) = here_.v;
+  y.tail(here_.lagged.size()) = here_.lagged;
+}
+
 void EventIntegrator::unpack(const Vec& y, Instant& out) const {
   out.q = here_.q;
   saltus::advance(model_, out.q, y.head(model_.nv), 1.0);
   out.v = y.segment(model_.nv, model_.nv);
   out.turns = here_.turns;
+  out.lagged = y.tail(here_.lagged.size());
   place_prescribed(model_, actuation_, dynamics_.signal_time(out.t), out.q);
   prescribe_rates(model_, actuation_, dynamics_.signal_time(out.t), out.v);
+}
+
+bool EventIntegrator::evaluate(const Instant& at, const EventMode& mode, Evaluation& out) {
+  dynamics_.lagged = at.lagged;
+  return dynamics_.evaluate(at.t, at.q, at.v, at.turns, mode, out);
+}
+
+// Here, after prepare.
+bool EventIntegrator::free_motion(const EventMode& mode, Evaluation& out) {
+  dynamics_.lagged = here_.lagged;
+  return dynamics_.free_motion(here_.t, here_.q, here_.v, here_.turns, mode, out);
+}
+
+// Half of the bands, so that a corner at the edge of its band has been passed.
+void EventIntegrator::choose_pieces(EventMode& mode) {
+  const EventScales& s = scales_;
+  const double gap = 0.5 * bands_.gap, force = 0.5 * bands_.force;
+  dynamics_.choose_pieces(here_.t, here_.q, here_.v, here_.turns,
+                          {.length = gap * s.length,
+                           .angle = gap,
+                           .speed = bands_.velocity * s.velocity,
+                           .turn = bands_.velocity * s.velocity / s.length,
+                           .force = force * s.force,
+                           .moment = force * s.force * s.length},
+                          mode);
 }
 
 bool EventIntegrator::derivative(double t, const Vec& y, Vec& dy) {
   const int nv = model_.nv;
   stage_.t = t;
   unpack(y, stage_);
-  if (!dynamics_.evaluate(t, stage_.q, stage_.v, stage_.turns, mode_, sample_)) return false;
+  if (!evaluate(stage_, mode_, sample_)) return false;
   local_rates(model_, y.head(nv), stage_.v, dy.head(nv));
   dy.segment(nv, nv) = sample_.a;
   for (int i = 0; i < powers; ++i) dy[2 * nv + i] = sample_.power[i];
+  dy.tail(sample_.lag_rate.size()) = sample_.lag_rate;
   return dy.allFinite();
 }
 
@@ -124,6 +146,10 @@ void EventIntegrator::set_tolerances() {
     scale_[i] = options_.tolerance * scales_.length * unit;
     scale_[nv + i] = options_.tolerance * std::max(scales_.velocity * unit, std::abs(here_.v[i]));
   }
+  const Eigen::Index lags = here_.lagged.size();
+  for (Eigen::Index i = 0; i < lags; ++i)
+    scale_[scale_.size() - lags + i] =
+        options_.tolerance * std::max(scales_.force * scales_.length, std::abs(here_.lagged[i]));
 }
 
 // Differences of velocities, small against the slowest slip.
@@ -242,6 +268,9 @@ void EventIntegrator::take(const State& s) {
   here_.q = s.q;
   here_.v = s.v;
   here_.turns = s.turns;
+  here_.lagged.setZero(dynamics_.lagged.size());
+  const Eigen::Index known = std::min(here_.lagged.size(), s.memory.size());
+  here_.lagged.head(known) = s.memory.head(known);
 }
 
 void EventIntegrator::store(State& s, double dt) {
@@ -249,6 +278,7 @@ void EventIntegrator::store(State& s, double dt) {
   s.q = here_.q;
   s.v = here_.v;
   s.turns = here_.turns;
+  if (here_.lagged.size() > 0) s.memory = here_.lagged;
   s.Lambda.setZero();
   std::fill(s.mode.begin(), s.mode.end(), 0);
   s.contacts.clear();
@@ -309,7 +339,7 @@ bool EventIntegrator::stabilise(EventReport& report) {
     return stuck(fmt::format("velocities: {} should rest and moves at {:.3g} m/s",
                              model_.name_of(mode_.elements[now_.restless].place()), drift));
   }
-  if (!dynamics_.evaluate(here_.t, here_.q, here_.v, here_.turns, mode_, now_))
+  if (!evaluate(here_, mode_, now_))
     return stuck("accelerations: the forces of what holds are not finite");
   note_slips();
   return true;
@@ -352,7 +382,7 @@ bool EventIntegrator::accept(const Vec& y, double t, EventReport& report) {
     forward_kinematics(model_, here_.q, here_.v, work_);
     update_turns(model_, work_, here_.q, before, here_.turns);
   }
-  const auto work = y.tail(powers);
+  const auto work = y.segment(2 * model_.nv, powers);
   EnergyTerms& e = report.energy;
   e.motors += work[static_cast<int>(Power::motors)];
   e.prescribed += work[static_cast<int>(Power::prescribed)];
@@ -365,8 +395,7 @@ bool EventIntegrator::accept(const Vec& y, double t, EventReport& report) {
 
 bool EventIntegrator::integrate(double end, EventReport& report) {
   set_tolerances();
-  y_.setZero();
-  y_.segment(model_.nv, model_.nv) = here_.v;
+  pack(y_);
   double h = propose(end);
   bool refused = false;
   int tries = 0;
@@ -387,9 +416,6 @@ bool EventIntegrator::integrate(double end, EventReport& report) {
       h *= std::isfinite(error) ? std::min(factor, 0.8) : stiff_ ? 0.5 : 0.25;
       if (h > least) continue;
       if (sample_.lost >= 0) {
-        if (const std::string left = left_facet(model_, mode_.elements[sample_.lost]);
-            !left.empty())
-          return fail(report, left);
         ++report.events;
         return resolve_event({{Cause::feature, mode_.elements[sample_.lost].place(), 0}}, report);
       }

@@ -76,14 +76,14 @@ class EventIntegrator {
   [[nodiscard]] const ModeDynamics& dynamics() const { return dynamics_; }
 
  private:
-  enum class GuardKind : unsigned char { gap, force, stick, slip };
+  enum class GuardKind : unsigned char { gap, force, stick, slip, map, flank };
   struct Guard {
     GuardKind kind;
-    int element = -1, set = -1;  // of the mode; open contacts: -1 and
+    int element = -1, set = -1;  // of the mode (flank: of the motors); open contacts: -1 and
     ContactKey key;              // their key
     double value = 0;            // positive: as it should be
     double band = 0;             // values within it are zero
-    int place = -1;              // in the list of guards; of elements
+    int place = -1;              // in the list of guards; not of open contacts
     [[nodiscard]] bool same(const Guard& o) const {
       return kind == o.kind && element == o.element && set == o.set && key == o.key;
     }
@@ -92,6 +92,7 @@ class EventIntegrator {
     double t = 0;
     Vec q, v;
     std::vector<std::int32_t> turns;
+    Vec lagged;  // torques of the motors that lag
   };
   struct Bracket {  // a guard is above `level` at low and not at high
     Guard guard;
@@ -117,7 +118,11 @@ class EventIntegrator {
   bool short_step(const Vec& y, double h, Vec& end);
   void choose_method();
   void set_nudge();
+  void pack(Vec& y) const;
   void unpack(const Vec& y, Instant& out) const;
+  bool evaluate(const Instant& at, const EventMode& mode, Evaluation& out);
+  bool free_motion(const EventMode& mode, Evaluation& out);
+  void choose_pieces(EventMode& mode);
   void set_tolerances();
   [[nodiscard]] double propose(double end) const;
   // One step, to `end` at most and to an event if there is one.
@@ -136,6 +141,7 @@ class EventIntegrator {
 
   // event_guards.cpp
   bool guards_at(const Instant& at, std::vector<Guard>& out);
+  void corners_at(const Instant& at, std::vector<Guard>& out);
   bool guards_on_step(double t, std::vector<Guard>& out);
   [[nodiscard]] std::optional<Crossing> first_crossing(double t, double t_next);
   [[nodiscard]] std::optional<Bracket> bracket(const Guard& like);

@@ -21,11 +21,10 @@ namespace {
 // Step of the differences behind zeta, as an angle or a share of the length scale: truncation
 // (5e-3)^6 / 140 and rounding 1e-16 / 5e-3 are both near 1e-14 of the rates.
 constexpr double bias_step = 5e-3;
+constexpr double least_bias_step = 1e-7;  // rounding is 1e-9 of the rates there
 constexpr double bias_weight[3] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
 // A kept row depends on the others when its pivot is below this share of the largest.
 constexpr double rank_threshold = 1e-11;
-// Contact features may wander this far off the surface within a stage, in length scales.
-constexpr double feature_margin = 0.05;
 
 // Axes with x along an inertial axis, y along the next.
 const std::array<Mat3, 3> turned_axes = {(Mat3() << 1, 0, 0, 0, 1, 0, 0, 0, 1).finished(),
@@ -57,6 +56,9 @@ ModeDynamics::ModeDynamics(const Model& model, const Actuation& actuation)
     x->setZero(model.nv);
   shifted_q_.setZero(model.nq);
   motor_.setZero(static_cast<Eigen::Index>(model.coordinates.size()));
+  lagged.setZero(memory_of(actuation.motors));
+  has_maps_ = std::any_of(model.shapes.begin(), model.shapes.end(),
+                          [](const ContactShape& s) { return s.surface.friction != nullptr; });
 }
 
 double ModeDynamics::signal_time(double t) const {
@@ -115,6 +117,9 @@ bool ModeDynamics::prepare(double t, VecIn q, VecIn v, const EventMode& mode, Ev
   element_of_.clear();
   for (std::size_t i = 0; i < mode.elements.size(); ++i)
     if (out.row[i] >= 0) element_of_.push_back(static_cast<int>(i));
+  out.share.assign(mode.elements.size(), 1);
+  for (std::size_t i = 0; has_maps_ && i < mode.elements.size(); ++i)
+    if (out.row[i] >= 0) out.share[i] = share_of(mode.elements[i], contacts_[i]);
   islands_.partition(model_, rows_);
   twists_of(work_, twists_);
   const int n = rows_.rows;
@@ -137,17 +142,24 @@ void ModeDynamics::add_pair(int a, int b, const Vec6& wrench, double force) {
 }
 
 void ModeDynamics::joint_forces(double at, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
-                                Evaluation& out) {
+                                const EventMode& mode, Evaluation& out) {
   motor_.setZero();
-  for (const Motor& m : actuation_.motors) {
+  out.lag_rate.resize(lagged.size());
+  int lag = 0;
+  for (std::size_t k = 0; k < actuation_.motors.size(); ++k) {
+    const Motor& m = actuation_.motors[k];
     const CoordinateIndex c = m.coordinate;
     const double x = coordinate_value(model_, work_, q, turns, c);
     const double w = coordinate_rate(model_, work_, v, c);
-    const double reference = value(m.reference, at);
-    const double speed = m.servo == Servo::velocity ? reference : rate(m.reference, at);
-    const double asked = m.kp * (reference - x) + m.kd * (speed - w) + m.gear * value(m.torque, at);
+    const Flank flank = mode.flanks.empty() ? Flank::none : mode.flanks[k];
     const TorqueRange range = torque_range(m, w);
-    const double force = std::clamp(asked, range.lower, range.upper);
+    double force = 0;
+    if (m.backlash == 0 || pushes(flank))
+      force = std::clamp(asked_of(m, at, x, w, side_of(flank)), range.lower, range.upper);
+    if (m.lag > 0) {
+      out.lag_rate[lag] = (force - lagged[lag]) / m.lag;
+      force = lagged[lag++];
+    }
     motor_[c] += force;
     add_power(out, Power::motors, force * w);
   }
@@ -218,7 +230,7 @@ void ModeDynamics::rod_forces(double at, VecIn q, VecIn v, Evaluation& out) {
 }
 
 void ModeDynamics::smooth_forces(double t, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
-                                 Evaluation& out) {
+                                 const EventMode& mode, Evaluation& out) {
   out.power.fill(0);
   std::fill(wrenches_.begin(), wrenches_.end(), Vec6::Zero());
   tau_.setZero();
@@ -230,7 +242,7 @@ void ModeDynamics::smooth_forces(double t, VecIn q, VecIn v, const std::vector<s
     for (std::size_t i = 0; i < work_.external.size(); ++i)
       add_power(out, Power::external, work_.external[i].dot(work_.V[i]));
   }
-  joint_forces(signal_time(t), q, v, turns, out);
+  joint_forces(signal_time(t), q, v, turns, mode, out);
   element_forces(signal_time(t), q, v, out);
   if (!model_.rods.empty()) rod_forces(signal_time(t), q, v, out);
   bias_force(model_, work_);
@@ -254,7 +266,7 @@ void ModeDynamics::slip_forces(const EventMode& mode, const Evaluation& out) {
         u = started_slip(s, u);
       else if (s.rows == 1 || u.norm() < 1e-13 * (1 + model_.length_scale))
         u = s.direction;
-      const Vec2 f = slip_force(s, u);
+      const Vec2 f = (i == 0 ? out.share[element_of_[b]] : 1) * slip_force(s, u);
       for (int k = 0; k < s.rows; ++k) unit_force_[r + k] = f[k];
     }
   }
@@ -290,6 +302,29 @@ double ModeDynamics::explicit_bias(double t, const Element& e) const {
   return 0;
 }
 
+// The differences behind zeta, of a motion that goes on for up to three times s to either side [s].
+// False: a contact's feature ends within.
+bool ModeDynamics::differences(double t, VecIn q, VecIn v, const EventMode& mode, double s,
+                               Evaluation& out) {
+  zeta_.setZero(rows_.rows);
+  for (int k = 1; k <= 3; ++k)
+    for (const int side : {1, -1}) {
+      shifted_q_ = q;
+      advance(model_, shifted_q_, v, side * k * s);
+      forward_kinematics(model_, shifted_q_, v, shifted_);
+      if (!write_rows(shifted_, t, mode, shifted_contacts_, shifted_rows_, shifted_first_,
+                      out.lost))
+        return false;
+      twists_of(shifted_, shifted_twists_);
+      for (std::size_t b = 0; b < rows_.blocks.size(); ++b)
+        for (int r = rows_.blocks[b].row; r < rows_.blocks[b].row + rows_.blocks[b].rows; ++r)
+          zeta_[r] += side * bias_weight[k - 1] / s *
+                      (shifted_rows_.rate(r, shifted_rows_.source[b], shifted_twists_, v) +
+                       shifted_rows_.drift[r]);
+    }
+  return true;
+}
+
 bool ModeDynamics::row_biases(double t, VecIn q, VecIn v, const EventMode& mode, Evaluation& out) {
   zeta_.setZero(rows_.rows);
   if (rows_turn(mode)) {
@@ -297,24 +332,13 @@ bool ModeDynamics::row_biases(double t, VecIn q, VecIn v, const EventMode& mode,
     for (const Vec6& V : twists_)
       fastest = std::max(
           {fastest, V.tail<3>().norm(), V.head<3>().norm() / std::max(model_.length_scale, 1e-9)});
-    if (fastest > 0) {
-      const double s = bias_step / fastest;
-      for (int k = 1; k <= 3; ++k)
-        for (const int side : {1, -1}) {
-          shifted_q_ = q;
-          advance(model_, shifted_q_, v, side * k * s);
-          forward_kinematics(model_, shifted_q_, v, shifted_);
-          if (!write_rows(shifted_, t, mode, shifted_contacts_, shifted_rows_, shifted_first_,
-                          out.lost))
-            return false;
-          twists_of(shifted_, shifted_twists_);
-          for (std::size_t b = 0; b < rows_.blocks.size(); ++b)
-            for (int r = rows_.blocks[b].row; r < rows_.blocks[b].row + rows_.blocks[b].rows; ++r)
-              zeta_[r] += side * bias_weight[k - 1] / s *
-                          (shifted_rows_.rate(r, shifted_rows_.source[b], shifted_twists_, v) +
-                           shifted_rows_.drift[r]);
-        }
+    // Near the end of a contact's feature (a bend of the ground) only so far as it goes.
+    double size = bias_step;
+    while (fastest > 0 && !differences(t, q, v, mode, size / fastest, out)) {
+      if (size < least_bias_step) return false;
+      size *= 0.1;
     }
+    out.lost = -1;
   }
   for (std::size_t b = 0; b < rows_.blocks.size(); ++b)
     zeta_[rows_.blocks[b].row] += explicit_bias(t, mode.elements[element_of_[b]]);
@@ -323,7 +347,7 @@ bool ModeDynamics::row_biases(double t, VecIn q, VecIn v, const EventMode& mode,
 
 bool ModeDynamics::free_motion(double t, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
                                const EventMode& mode, Evaluation& out) {
-  smooth_forces(t, q, v, turns, out);
+  smooth_forces(t, q, v, turns, mode, out);
   slip_forces(mode, out);
   for (std::size_t b = 0; b < rows_.blocks.size(); ++b) {
     const Element& e = mode.elements[element_of_[b]];

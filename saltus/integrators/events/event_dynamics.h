@@ -17,21 +17,31 @@
 
 namespace saltus {
 
+// Contact features may wander this far off the surface within a stage, in length scales.
+inline constexpr double feature_margin = 0.05;
+
 // Powers that the ledger integrates along the motion [W].
 enum class Power { motors, prescribed, muscles, external, dampers, friction, count };
 inline constexpr int powers = static_cast<int>(Power::count);
 
 // What a mode's motion is at one instant.
 struct Evaluation {
-  Vec a;                 // accelerations
-  Vec lambda;            // force of every row [N] ([N m])
-  Vec gamma;             // its velocity; against a belt, that of the slip
-  Vec gamma_dot;         // and acceleration
-  std::vector<int> row;  // first row of each element, or -1 where it is open
+  Vec a;                      // accelerations
+  Vec lambda;                 // force of every row [N] ([N m])
+  Vec gamma;                  // its velocity; against a belt, that of the slip
+  Vec gamma_dot;              // and acceleration
+  std::vector<int> row;       // first row of each element, or -1 where it is open
+  std::vector<double> share;  // of its sliding friction that friction maps leave
+  Vec lag_rate;               // of the torque of each motor that lags [N m/s]
   std::array<double, powers> power{};
   double force = 0;   // largest |lambda|
   int lost = -1;      // an element whose contact has no such feature any more
   int restless = -1;  // the element of the row that rest_rows had to put to rest the most
+};
+
+// How near to a corner counts as there: of places [m] ([rad]), rates, and torques.
+struct PieceBands {
+  double length = 0, angle = 0, speed = 0, turn = 0, force = 0, moment = 0;
 };
 
 class ModeDynamics {
@@ -40,6 +50,9 @@ class ModeDynamics {
 
   // Signals are continuous before this instant and are evaluated at its left there [s].
   double until = infinity;
+
+  // Torques of the motors that lag, in their order, at the instants to be evaluated [N m].
+  Vec lagged;
 
   // False: the mass matrix is singular, a contact's feature is gone (Evaluation::lost), or a number
   // is not finite.
@@ -66,6 +79,18 @@ class ModeDynamics {
   [[nodiscard]] const Vec& bias() const { return zeta_; }
 
   [[nodiscard]] double signal_time(double t) const;
+  // The flanks and the pieces of friction maps of a state: at a corner those that it moves onto.
+  void choose_pieces(double t, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
+                     const PieceBands& bands, EventMode& mode);
+  // A motor with play: the error r - x, its rate, and what it asks for behind the flank.
+  struct Play {
+    double error = 0, rate = 0, asked = 0;
+  };
+  [[nodiscard]] Play play_of(double t, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
+                             int motor, int side) const;
+  // How far a contact is from the edge of the piece of shape a's (0) or b's (1) map that it is on;
+  // infinite without a map [m].
+  [[nodiscard]] double room_on_map(const Element& e, const Contact& at, int side) const;
   // What a kept row's rate is short of by a prescribed motion: -r'(t) or zeros.
   [[nodiscard]] Vec prescribed_offset(double t, const Element& e) const;
 
@@ -75,14 +100,19 @@ class ModeDynamics {
   bool element_rows(const Workspace& work, double t, const Element& e, Contact& at,
                     Assembly& out) const;
   void smooth_forces(double t, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
-                     Evaluation& out);
+                     const EventMode& mode, Evaluation& out);
   void add_pair(int a, int b, const Vec6& wrench, double force);
   void joint_forces(double at, VecIn q, VecIn v, const std::vector<std::int32_t>& turns,
-                    Evaluation& out);
+                    const EventMode& mode, Evaluation& out);
+  // What a motor asks for; `side` is that of the flank it pushes with, 0 without play.
+  [[nodiscard]] static double asked_of(const Motor& m, double at, double x, double w, int side);
+  void choose_patches(VecIn q, VecIn v, double slack, EventMode& mode);
   void element_forces(double at, VecIn q, VecIn v, Evaluation& out);
   void rod_forces(double at, VecIn q, VecIn v, Evaluation& out);
   void twists_of(const Workspace& work, std::vector<Vec6>& out) const;
+  bool differences(double t, VecIn q, VecIn v, const EventMode& mode, double s, Evaluation& out);
   bool row_biases(double t, VecIn q, VecIn v, const EventMode& mode, Evaluation& out);
+  [[nodiscard]] double share_of(const Element& e, const Contact& at) const;
   [[nodiscard]] double explicit_bias(double t, const Element& e) const;
   [[nodiscard]] bool rows_turn(const EventMode& mode) const;
   void slip_forces(const EventMode& mode, const Evaluation& out);
@@ -113,6 +143,7 @@ class ModeDynamics {
   };
   std::vector<KeptRow> kept_;  // of the island at hand
   std::array<int, 2> column_trees_{-1, -1};
+  bool has_maps_ = false;
 };
 
 }  // namespace saltus

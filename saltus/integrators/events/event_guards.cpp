@@ -16,6 +16,7 @@ namespace {
 // parabola through three.
 constexpr int samples_per_step = 8;
 constexpr int root_iterations = 80;
+constexpr double far_off = 0.1;  // in length scales: an edge further away is as far as that
 
 }  // namespace
 
@@ -23,17 +24,17 @@ constexpr int root_iterations = 80;
 // sorted by key.
 const EventIntegrator::Guard* EventIntegrator::find(const std::vector<Guard>& list,
                                                     const Guard& like) {
-  if (like.element >= 0)
+  if (like.place >= 0)
     return like.place < static_cast<int>(list.size()) ? &list[like.place] : nullptr;
   const auto at = std::lower_bound(
       list.begin(), list.end(), like,
-      [](const Guard& g, const Guard& l) { return g.element >= 0 || g.key < l.key; });
+      [](const Guard& g, const Guard& l) { return g.place >= 0 || g.key < l.key; });
   return at != list.end() && at->key == like.key ? &*at : nullptr;
 }
 
 bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
   out.clear();
-  if (!dynamics_.evaluate(at.t, at.q, at.v, at.turns, mode_, trial_evaluation_)) return false;
+  if (!evaluate(at, mode_, trial_evaluation_)) return false;
   const Evaluation& now = trial_evaluation_;
   for (int i = 0; i < static_cast<int>(mode_.elements.size()); ++i) {
     const Element& e = mode_.elements[i];
@@ -57,7 +58,12 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
       if (!s.slips) {
         const double normal = e.kind == Element::Kind::normal ? now.lambda[row] : 1;
         out.push_back(
-            {GuardKind::stick, i, k, {}, set_margin(s, normal, f, scales_.force), bands_.force});
+            {GuardKind::stick,
+             i,
+             k,
+             {},
+             set_margin(with_share(s, k == 0 ? now.share[i] : 1), normal, f, scales_.force),
+             bands_.force});
       } else if (s.rows == 1) {
         out.push_back(
             {GuardKind::slip, i, k, {}, s.direction[0] * u[0] / scales_.velocity, bands_.velocity});
@@ -68,6 +74,7 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
       }
     }
   }
+  corners_at(at, out);
   for (int i = 0; i < static_cast<int>(out.size()); ++i) out[i].place = i;
   if (model_.contact_laws.empty()) return true;
   finder_.find(model_, dynamics_.work(), 0.1 * scales_.length, found_);
@@ -77,6 +84,38 @@ bool EventIntegrator::guards_at(const Instant& at, std::vector<Guard>& out) {
       out.push_back({GuardKind::gap, -1, -1, c.key, c.point.gap / scales_.length, bands_.gap});
   }
   return true;
+}
+
+// Corners of forces; after evaluate.
+void EventIntegrator::corners_at(const Instant& at, std::vector<Guard>& out) {
+  for (int i = 0; i < static_cast<int>(mode_.elements.size()); ++i) {
+    const Element& e = mode_.elements[i];
+    if (!e.is_contact() || !e.present()) continue;
+    for (int side = 0; side < 2; ++side)
+      if (const double room = dynamics_.room_on_map(e, dynamics_.contact(i), side);
+          std::isfinite(room))
+        out.push_back(
+            {GuardKind::map, i, side, {}, std::min(room / scales_.length, far_off), bands_.gap});
+  }
+  for (int k = 0; k < static_cast<int>(mode_.flanks.size()); ++k) {
+    const Motor& m = actuation_.motors[k];
+    if (m.backlash == 0) continue;
+    const double unit = model_.coordinates[m.coordinate].rotational ? 1 : scales_.length,
+                 moment = scales_.force * scales_.length / unit;
+    const int side = side_of(mode_.flanks[k]);
+    const auto play = dynamics_.play_of(at.t, at.q, at.v, at.turns, k, side);
+    const double within = 0.5 * m.backlash - (side == 0 ? std::abs(play.error) : side * play.error);
+    out.push_back({GuardKind::flank, k, 0, {}, (side == 0 ? within : -within) / unit, bands_.gap});
+    const double push = side * play.asked / moment;
+    out.push_back({GuardKind::flank,
+                   k,
+                   1,
+                   {},
+                   side == 0                 ? 1
+                   : pushes(mode_.flanks[k]) ? push
+                                             : -push,
+                   bands_.force});
+  }
 }
 
 bool EventIntegrator::guards_on_step(double t, std::vector<Guard>& out) {
@@ -100,7 +139,7 @@ std::optional<EventIntegrator::Bracket> EventIntegrator::bracket(const Guard& li
     return g ? g->value : 0.1;
   };
   const bool leaves =
-      like.element < 0 && std::find(leaving_.begin(), leaving_.end(), like.key) != leaving_.end();
+      like.place < 0 && std::find(leaving_.begin(), leaving_.end(), like.key) != leaving_.end();
   bool armed = !leaves && at(0) > like.band;
   if (like.band == 0 && at(0) <= 0) return Bracket{like, 0, sample_times_[0], sample_times_[0]};
   for (std::size_t k = 1; k < samples_.size(); ++k) {
@@ -178,7 +217,8 @@ EventIntegrator::Crossing EventIntegrator::first_zero(std::vector<Bracket>& all)
 }
 
 std::optional<EventIntegrator::Crossing> EventIntegrator::first_crossing(double t, double t_next) {
-  if (mode_.elements.empty() && model_.contact_laws.empty()) return std::nullopt;
+  if (mode_.elements.empty() && mode_.flanks.empty() && model_.contact_laws.empty())
+    return std::nullopt;
   samples_.resize(samples_per_step + 1);
   sample_times_.resize(samples_per_step + 1);
   std::vector<Guard> all;
@@ -186,11 +226,11 @@ std::optional<EventIntegrator::Crossing> EventIntegrator::first_crossing(double 
     sample_times_[k] = k < samples_per_step ? t + (t_next - t) * k / samples_per_step : t_next;
     if (!guards_on_step(sample_times_[k], samples_[k])) samples_[k].clear();
     for (const Guard& g : samples_[k])
-      if (g.element >= 0 ? k == 0 : true) all.push_back(g);
+      if (g.place >= 0 ? k == 0 : true) all.push_back(g);
   }
   // Open contacts come and go from sample to sample: each once.
   const auto contacts =
-      std::find_if(all.begin(), all.end(), [](const Guard& g) { return g.element < 0; });
+      std::find_if(all.begin(), all.end(), [](const Guard& g) { return g.place < 0; });
   std::stable_sort(contacts, all.end(),
                    [](const Guard& x, const Guard& y) { return x.key < y.key; });
   all.erase(std::unique(contacts, all.end(),
@@ -212,8 +252,7 @@ bool EventIntegrator::polish(Crossing& c, double& t, Vec& y) {
           ? (value_on_step(c.guard, c.t) - value_on_step(c.guard, c.t - slope_step)) / slope_step
           : 0;
   for (int i = 0; t > here_.t; ++i) {
-    y_.setZero();
-    y_.segment(model_.nv, model_.nv) = here_.v;
+    pack(y_);
     if (!smooth_step(y_, t - here_.t)) return false;
     y = reached();
     probe_.t = t;
@@ -233,8 +272,8 @@ bool EventIntegrator::polish(Crossing& c, double& t, Vec& y) {
 bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
   ++report.events;
   double t = crossing.t;
-  Vec y = Vec::Zero(y_.size());
-  y.segment(model_.nv, model_.nv) = here_.v;
+  Vec y;
+  pack(y);
   if (t > here_.t && !polish(crossing, t, y))
     return step_to_a_mode("an event cannot be reached", report);
   if (t > here_.t) pace_ = std::max(pace_, t - here_.t);
@@ -243,8 +282,10 @@ bool EventIntegrator::take_event(Crossing crossing, EventReport& report) {
   unpack(y, probe_);
   std::vector<EventCause> causes;
   const auto cause_of = [&](const Guard& g) {
-    Place place = g.element >= 0 ? mode_.elements[g.element].place()
-                                 : Place{-1, g.key.a, g.key.b, g.key.feature};
+    if (g.kind == GuardKind::flank) return EventCause{Cause::drive, {}, 0};
+    Place place = g.place >= 0 ? mode_.elements[g.element].place()
+                               : Place{-1, g.key.a, g.key.b, g.key.feature};
+    if (g.kind == GuardKind::map) return EventCause{Cause::feature, place, 0};
     return EventCause{static_cast<Cause>(static_cast<int>(Cause::gap) + static_cast<int>(g.kind)),
                       place, 0};
   };
@@ -263,7 +304,7 @@ bool EventIntegrator::was_positive(const Guard& g) const {
   if (samples_.empty()) return false;
   const Guard* start = find(samples_[0], g);
   // An open contact that is not in the list was far away.
-  return start ? start->value > start->band : g.element < 0;
+  return start ? start->value > start->band : g.place < 0;
 }
 
 }  // namespace saltus

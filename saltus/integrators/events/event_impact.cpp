@@ -49,7 +49,7 @@ void EventIntegrator::pose_impact(const EventMode& trial) {
     const Element& e = trial.elements[i];
     if (now_.row[i] < 0) continue;
     const int from = block++;
-    Law law = law_of_element(model_, e);
+    Law law = law_of_element(model_, e, now_.share[i]);
     if (e.kind == Element::Kind::friction) {
       if (!std::isinf(e.set[0].backward)) continue;  // finite forces give no impulse
       law = Unilateral{};
@@ -126,8 +126,7 @@ bool EventIntegrator::impact(const EventMode& trial, ModeChange& change, std::st
 // two eps: the impulses are linear in it while nothing opens or begins to slip.
 bool EventIntegrator::jump_out(const EventMode& trial, ModeChange& change, std::string& why) {
   constexpr double sizes[] = {1e-6, 1e-8, 1e-10, 1e-12};  // eps, of the time scale
-  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) ||
-      !dynamics_.free_motion(here_.t, here_.q, here_.v, here_.turns, trial, now_)) {
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !free_motion(trial, now_)) {
     why = "the mass matrix is singular or a contact is lost";
     return false;
   }
@@ -348,8 +347,7 @@ bool EventIntegrator::settle_velocities(EventMode& trial, ModeChange& change, st
 // those flights together, t / (1 - ratio), nothing would be seen.
 void EventIntegrator::pass_accumulation(EventMode& trial, ModeChange& change) {
   flight_ = infinity;
-  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) ||
-      !dynamics_.free_motion(here_.t, here_.q, here_.v, here_.turns, trial, now_))
+  if (!dynamics_.prepare(here_.t, here_.q, here_.v, trial, now_) || !free_motion(trial, now_))
     return;
   if (change.impact) impact_times_.push_back(here_.t);
   if (impact_times_.size() > 3) impact_times_.erase(impact_times_.begin());

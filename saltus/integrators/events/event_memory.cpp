@@ -5,7 +5,8 @@
 //   pace, flight, scales (velocity, acceleration, force), counts of what leaves, of impact times
 //   and of contacts; keys of what leaves; times; the elements of slots; those of contacts with
 //   their keys; chatter: its two windows, the end and the length of the last stretch of it.
-//   Then the method of steps and how many stiff ones there were. Memories of older runs end before
+//   Then the method of steps and how many stiff ones there were; the flank of each motor, where one
+//   has play; of contacts on friction maps the cell of each. Memories of older runs end before
 //   chatter, or before the method.
 #include <algorithm>
 #include <cmath>
@@ -79,6 +80,27 @@ void read_status(MemoryReader& in, Element& e) {
   }
 }
 
+// The pieces of friction maps that a contact is on, by a cell of each.
+template <class Visit>
+void each_map(const Model& model, const Element& e, const Visit& visit) {
+  for (int side = 0; side < 2 && e.is_contact(); ++side)
+    if (const auto& map = model.shapes[side == 0 ? e.key.a : e.key.b].surface.friction)
+      visit(*map, side);
+}
+
+void read_patches(MemoryReader& in, const Model& model, Element& e) {
+  each_map(model, e, [&](const FrictionMap& map, int side) {
+    const int i = in.whole(-1, map.nx - 1), j = in.whole(-1, map.ny - 1);
+    e.patch[side] = patch_of(map, i, j);
+  });
+}
+
+void write_patches(const Model& model, const Element& e, std::vector<double>& out) {
+  each_map(model, e, [&](const FrictionMap&, int side) {
+    out.insert(out.end(), {double(e.patch[side].i), double(e.patch[side].j)});
+  });
+}
+
 void write_key(const ContactKey& key, std::vector<double>& out) {
   out.insert(out.end(), {double(key.a), double(key.b), double(key.feature)});
 }
@@ -120,6 +142,9 @@ void EventIntegrator::recall(const Vec& memory) {
     stiff_ = in.flag();
     stiff_steps_ = in.index(1000);
   }
+  mode_.flanks = no_flanks(actuation_);
+  for (Flank& f : mode_.flanks) f = static_cast<Flank>(in.index(5));
+  for (Element& e : mode_.elements) read_patches(in, model_, e);
   in.done();
 }
 
@@ -140,6 +165,8 @@ void EventIntegrator::remember(Vec& memory) {
   }
   for (const Chatter& c : chatter_) out.insert(out.end(), {c.since, c.work});
   out.insert(out.end(), {chatter_end_, chatter_stretch_, double(stiff_), double(stiff_steps_)});
+  for (const Flank f : mode_.flanks) out.push_back(double(f));
+  for (const Element& e : mode_.elements) write_patches(model_, e, out);
   memory = Eigen::Map<const Vec>(out.data(), static_cast<Eigen::Index>(out.size()));
 }
 

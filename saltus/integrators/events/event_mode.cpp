@@ -121,9 +121,33 @@ Vec2 set_velocity(const FrictionSet& s, const Vec& gamma, int row) {
   return {gamma[row + s.first], s.rows == 2 ? gamma[row + s.first + 1] : 0};
 }
 
-Law law_of_element(const Model& m, const Element& e) {
+std::vector<Flank> no_flanks(const Actuation& actuation) {
+  const auto& motors = actuation.motors;
+  const bool any =
+      std::any_of(motors.begin(), motors.end(), [](const Motor& m) { return m.backlash > 0; });
+  return std::vector<Flank>(any ? motors.size() : 0, Flank::none);
+}
+
+int side_of(Flank f) {
+  if (f == Flank::none) return 0;
+  return f == Flank::upper || f == Flank::upper_idle ? 1 : -1;
+}
+
+FrictionSet with_share(FrictionSet s, double share) {
+  if (share == 1) return s;
+  s.forward *= share;
+  s.backward *= share;
+  s.lateral *= share;
+  return s;
+}
+
+Law law_of_element(const Model& m, const Element& e, double share) {
   if (e.kind == Element::Kind::bilateral) return Bilateral{e.rows};
-  if (e.is_contact()) return law_of(m.contact_laws[e.law]);
+  if (e.is_contact()) {
+    Law law = law_of(m.contact_laws[e.law]);
+    if (share != 1) scale_friction(law, share);
+    return law;
+  }
   if (e.kind == Element::Kind::normal)
     return e.sets > 0 ? Law(Coulomb2{e.set[0].forward}) : Law(Unilateral{});
   const FrictionSet& s = e.set[0];
@@ -131,8 +155,8 @@ Law law_of_element(const Model& m, const Element& e) {
   return GivenLoad{s.forward, s.lateral, s.backward, s.hu ? SlipRule::hu : SlipRule::normal_cone};
 }
 
-Law law_in_mode(const Model& m, const Element& e) {
-  Law law = law_of_element(m, e);
+Law law_in_mode(const Model& m, const Element& e, double share) {
+  Law law = law_of_element(m, e, share);
   if (e.sets > 0 && e.set[0].slips && !e.set[0].pinned) scale_friction(law, e.set[0].dynamic);
   return law;
 }

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "saltus/control/actuation.h"
+#include "saltus/geometry/friction_map.h"
 #include "saltus/integrators/mode_change.h"
 
 namespace saltus {
@@ -54,6 +56,8 @@ struct Element {
   bool position = false;  // kept at position level: not so edges and scales
   int sets = 0;
   std::array<FrictionSet, 3> set;
+  // Of a contact on shapes with friction maps, a and b: the piece of each that it is on.
+  std::array<FrictionPatch, 2> patch;
 
   [[nodiscard]] bool is_contact() const { return slot < 0; }
   // Whether the element's rows are there at all.
@@ -65,8 +69,19 @@ struct Element {
 
 [[nodiscard]] Status status_of(const Element& element);
 
+// Where a motor is in the play behind it: between the flanks, or with the joint behind the upper
+// (r - x > b/2) or the lower one, which pushes, or would pull and does not.
+enum class Flank : unsigned char { none, upper, upper_idle, lower, lower_idle };
+[[nodiscard]] std::vector<Flank> no_flanks(const Actuation& actuation);  // none reached
+// +1, -1, or 0 between them.
+[[nodiscard]] int side_of(Flank flank);
+[[nodiscard]] inline bool pushes(Flank flank) {
+  return flank == Flank::upper || flank == Flank::lower;
+}
+
 struct EventMode {
   std::vector<Element> elements;  // of slots in their order, then contacts sorted by key
+  std::vector<Flank> flanks;      // of each motor; empty: no motor has any play
 };
 
 // The element of a contact, or null.
@@ -91,11 +106,14 @@ struct EventMode {
 // The slip direction for which `force` lies on the boundary.
 [[nodiscard]] Vec2 slip_direction(const FrictionSet& set, const Vec2& force);
 
+// The set with `share` of its friction: what a friction map leaves.
+[[nodiscard]] FrictionSet with_share(FrictionSet set, double share);
 // The velocities (or forces) of a set's rows; `row` is the element's first.
 [[nodiscard]] Vec2 set_velocity(const FrictionSet& set, const Vec& gamma, int row);
-// The set-valued law of all of an element's rows, with static friction, and with that of its mode.
-[[nodiscard]] Law law_of_element(const Model& model, const Element& element);
-[[nodiscard]] Law law_in_mode(const Model& model, const Element& element);
+// The set-valued law of all of an element's rows, with static friction, and with that of its mode;
+// `share` of it is left by friction maps.
+[[nodiscard]] Law law_of_element(const Model& model, const Element& element, double share);
+[[nodiscard]] Law law_in_mode(const Model& model, const Element& element, double share);
 
 // All elements of the model's slots; contacts come as they touch.
 [[nodiscard]] EventMode static_elements(const Model& model);
