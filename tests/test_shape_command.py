@@ -77,7 +77,12 @@ def test_swimmers(shape):  # section 6
     assert circle["area_rule"]["dB"][0] == pytest.approx(-0.4007940712534, abs=1e-11)
     # An estimate: a few per cent off the motion itself.
     assert circle["position"][0] == pytest.approx(circle["area_rule"]["F"][0], rel=0.1)
-    assert gait(three, "square")["area_rule"]["area"] == pytest.approx(4, abs=1e-12)
+    square = gait(three, "square")
+    assert square["area_rule"]["area"] == pytest.approx(4, abs=1e-12)
+    # VERIFY.md, swimming: Purcell's square, and three ellipses on a circle.
+    assert math.hypot(*square["position"][:2]) == pytest.approx(0.180562563, abs=1e-9)
+    ellipses = gait(shape("ellipses", "--set", "gaits[circle].radius=0.5"), "circle")
+    assert math.hypot(*ellipses["position"][:2]) == pytest.approx(0.794681450, abs=1e-9)
 
 
 def test_satellite_of_the_root_folder(run, scenes):  # closed form in the scene's comment
@@ -98,12 +103,14 @@ def test_satellite_of_the_root_folder(run, scenes):  # closed form in the scene'
         assert row == pytest.approx(expected, abs=1e-11)
 
 
-@pytest.mark.parametrize("name", ["free-chain", "ellipses", "snakeboard"])
+@pytest.mark.parametrize("name", ["free-chain", "ellipses", "snakeboard", "leaning-disc"])
 def test_the_engine_goes_the_same_way(run, shape, scenes, name):
     """Connection or reduced dynamics against the full equations with multipliers, event-driven."""
-    end = gait(shape(name), "drive" if name == "snakeboard" else "aside" if name == "free-chain" else "circle")
+    gaits = {"free-chain": "aside", "ellipses": "circle", "snakeboard": "drive", "leaning-disc": "roll"}
+    end = gait(shape(name, *(["--set", "gaits[roll].duration=1.7"] if name == "leaning-disc" else [])), gaits[name])
     done = run("run", scenes / f"p4/{name}.yaml", "--json", "--set", "integrator.type=event-driven",
-               "--set", "integrator.tolerance=1e-11", "--set", f"time.step={end['duration'] / 600}")
+               "--set", "integrator.tolerance=1e-11", "--set", f"time.step={end['duration'] / 600}",
+               "--set", f"time.end={end['duration']}")
     assert done.code == 0, done
     found = json.loads(done.out)["metrics"]
     assert [found["x"], found["y"]] == pytest.approx(end["position"][:2], abs=1e-9)
@@ -117,6 +124,70 @@ def test_pictures(run, scenes, tmp_path):
     ElementTree.fromstring(text)
     assert text.count("<rect") > 3 * 15 * 15
     assert "circle" in text and "square" in text
+
+
+def test_a_grid_of_shapes(shape):
+    """A wheeled snake is singular where its two joints are equal (section 3); A, B and F elsewhere as at single shapes."""
+    grid = shape("acm-3", "--grid", "--cells", "7")["grid"]
+    assert grid["variables"] == ["r1", "r2"] and len(grid["x"]) == len(grid["y"]) == 7
+    for j, y in enumerate(grid["y"]):
+        for i, x in enumerate(grid["x"]):
+            equal = abs(x - y) < 1e-9
+            assert grid["rank"][j][i] == (2 if equal else 3)
+            assert grid["class"][j][i] == ("under-constrained" if equal else "fully constrained")
+            assert (grid["F"]["Om"][j][i] is None) == equal
+    j, i = 1, 4
+    at = shape("acm-3", "--at", f"{grid['x'][i]},{grid['y'][j]}")
+    for k, name in enumerate(at["eta"]):
+        assert grid["B"]["r1"][name][j][i] == pytest.approx(-at["A"][k][0], abs=1e-12)
+        assert grid["B"]["r2"][name][j][i] == pytest.approx(-at["A"][k][1], abs=1e-12)
+
+
+def test_a_picture_through_singular_shapes_says_so(run, scenes, tmp_path):
+    done = run("shape", scenes / "p4/acm-3.yaml", "-o", tmp_path / "a.svg", "--cells", "5")
+    assert done.code == 0 and "5 of 25 shapes of the picture are singular: gray" in done.out
+
+
+def test_a_shape_outside_its_limits(run, scenes, tmp_path):
+    text = (scenes / "p4/acm-3.yaml").read_text().replace("type: revolute", "type: revolute, limits: [-1, 1]")
+    limited = tmp_path / "limited.yaml"
+    limited.write_text(text.replace("shape: {plane: [r1, r2]}\n", ""))
+    done = run("shape", limited, "--at", "0.1,1.2")
+    assert done.code == 2
+    assert "--at: 'r2' is limited to -1 .. 1, got 1.2" in done.err
+
+
+def test_a_grid_needs_a_plane_and_json(run, scenes):
+    done = run("shape", scenes / "p4/acm-5.yaml", "--json", "--grid", "--set", "shape={}")
+    assert done.code == 2 and "a grid of shapes needs two shape variables" in done.err
+    done = run("shape", scenes / "p4/acm-3.yaml", "--grid")
+    assert done.code == 2 and "expected --json" in done.err
+
+
+def test_a_disc_that_leans(shape):
+    """Rolls and does not slip sideways: two rows of three; the third ties height to lean, dh = -R sin(.4) d(lean)."""
+    found = shape("leaning-disc")
+    assert found["class"] == "under-constrained" and found["rank"] == 2
+    assert found["rows"] == ["disc", "disc sideways", "disc height"]
+    rates = np.array(found["compatible_rates"])
+    assert rates.shape == (3, 2)
+    assert rates[0] == pytest.approx(-0.2 * math.sin(0.4) * rates[1], abs=1e-12)
+
+
+def test_a_continuous_snake_by_its_edges(run, scenes):
+    """The shape of a rod: 20 coefficients. Its twelve edges agree as far as Legendre functions fit the wave, and it says so."""
+    done = run("shape", scenes / "p4/continuous-snake.yaml", "--json", timeout=120)
+    assert done.code == 1
+    found = json.loads(done.out)
+    assert found["connection"] == "kinematic" and found["rank"] == 3 and len(found["variables"]) == 20
+    wave = gait(found, "prescribed")
+    assert not wave["done"] and 0 < wave["obstruction"]["residual"] < 2e-6
+
+
+def test_what_is_not_looked_at_is_said(run, scenes, shape):
+    assert shape("free-chain")["not_looked_at"] == []
+    done = run("shape", scenes / "water/lamprey.yaml")
+    assert "not looked at here: quadratic drag of fluids; wings, wakes and surfaces of fluids" in done.out
 
 
 def test_text_says_the_class(run, scenes):

@@ -244,6 +244,7 @@ def test_a_skater_jumps_turns_and_lands(run, scenes, tmp_path):
 @pytest.mark.parametrize("scene, sets, message", [
     ("p4/free-chain.yaml", ["integrator.type=connection"], "nothing but momentum decides"),
     ("p4/acm-slip.yaml", ["integrator.type=connection"], "runner 'axle1' with scales, friction or a grip"),
+    ("water/eel-soft.yaml", ["integrator.type=connection", "fluids=[]"], "an elastic rod: '"),
     ("p4/unicycle.yaml", ["wheels[0].radius=-1"], "wheels[0].radius"),
     ("p4/free-chain.yaml", ["gaits[aside].joints=[a1, a2, zz]"], "gaits[0].joints: no joint matches zz"),
     ("p4/unicycle.yaml", ["planar=true"], "planar"),

@@ -146,6 +146,25 @@ def test_the_run_file_has_forces_and_flows_of_fluids(run, scenes, tmp_path):
     assert np.abs(force).max() > 1e-3
 
 
+def test_momentum_with_given_vortices(run, scenes, tmp_path):
+    """P4 eq. 24: without drag and wake the momentum of fish and flow along the rail changes by what the given street
+    does not take up, and by nothing else."""
+    text = (scenes / "water/vortex-fish.yaml").read_text()
+    scene, out = tmp_path / "fish.yaml", tmp_path / "fish.h5"
+    scene.write_text("\n".join(line for line in text.splitlines() if not line.strip().startswith("tail:")))
+    drag = json.dumps({"added_mass": [0, 0.0314159265, 0], "displaced": 0.0125663706, "length": 0.1666666666666667, "points": 1})
+    done = run("run", scene, "-o", out, "--set", "time.end=1", "--set", "metrics=[]", "--set", "time.step=0.002", "--set", "output.interval=0.002",
+               "--set", f"fluids[0].along={drag}")
+    assert done.code == 0, done.err
+    frames = h5py.File(out)["frames"]
+    t, parts, missing = frames["t"][:], frames["momentum"][:].reshape(-1, 3, 6), frames["momentum_missing"][:]
+    total = parts.sum(axis=1)[:, 0]
+    taken = np.concatenate([[0], np.cumsum(0.5 * (missing[1:, 0] + missing[:-1, 0]) * np.diff(t))])
+    print(f"    momentum changes by {np.ptp(total):.6f}, with what is missing by {np.ptp(total + taken):.2e} N s")
+    assert np.ptp(total + taken) < 1e-3 * np.ptp(total)
+    assert np.abs(parts[:, 0]).max() > 0 and np.abs(parts[:, 1]).max() > 0  # both shape and net motion
+
+
 SWIMMER = """
 saltus: 1
 planar: true

@@ -1,6 +1,7 @@
 // saltus shape: what kind of system a scene is, and where its shape takes it (docs/shape.md).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -21,7 +22,7 @@ struct ShapeArguments {
   std::vector<std::string> set;
   std::vector<double> at;
   int cells = 61;
-  bool json = false;
+  bool json = false, grid = false;
 };
 
 std::string text_of(const Vec& v) {
@@ -71,9 +72,14 @@ void print_kind(const ShapeReport& r) {
     fmt::print("\nA of eta = -A r', a column a shape variable\n");
     print_matrix(r.form.A, s.space.components);
   } else if (s.space.p() > 0) {
-    fmt::print("\nno A: {}\n", r.kind.kind == ShapeClass::under && r.kind.rank == r.kind.rank_all
-                                   ? "the axles leave twists to dynamics"
-                                   : "the shape is singular");
+    const auto& rows = s.medium.rows;  // those of heights restrict the rates only
+    const auto heights = std::count_if(rows.begin(), rows.end(), [](const ConstraintRow& c) {
+      return c.disc && c.disc->row == LeaningDisc::Row::off;
+    });
+    fmt::print("\nno A: {}\n",
+               r.kind.kind == ShapeClass::under && r.kind.rank + heights >= r.kind.rank_all
+                   ? "the axles leave twists to dynamics"
+                   : "the shape is singular");
   }
 }
 
@@ -135,14 +141,26 @@ void print_gait(const ShapeReport& r, const GaitResult& g) {
   }
 }
 
+// Gray in the picture.
+void print_singular(const ShapeGrid& grid) {
+  const auto& cells = grid.heights.cells;
+  const auto singular =
+      std::count_if(cells.begin(), cells.end(), [](const FormPair& f) { return !f.regular; });
+  if (singular > 0)
+    fmt::print("{} of {} shapes of the picture are singular: gray\n", singular, cells.size());
+}
+
 int show_shape(const ShapeArguments& a) {
   if (!a.output.empty() && std::filesystem::path(a.output).extension() != ".svg")
     throw InputError(a.output, "expected a name that ends in .svg");
+  if (a.grid && !a.json) throw InputError("--grid", "expected --json with it; -o draws a picture");
   const Scene scene = load_scene(a.scene, a.set);
-  const ShapeReport report = shape_report(scene, a.at);
+  const ShapeReport report = shape_report(scene, a.at, a.grid ? a.cells : 0);
   if (!a.output.empty()) {
     const std::string title = scene.title.empty() ? a.scene : scene.title;
-    write_file(a.output, shape_picture(report, title, a.cells));
+    const ShapeGrid grid = shape_grid(report.system, a.cells);
+    write_file(a.output, shape_picture(report, title, grid));
+    if (!a.json) print_singular(grid);
   }
   if (a.json) {
     fmt::print("{}\n", to_json(report));
@@ -150,6 +168,8 @@ int show_shape(const ShapeArguments& a) {
     print_kind(report);
     if (report.stress) print_stress(report);
     for (const GaitResult& g : report.gaits) print_gait(report, g);
+    if (!report.notes.empty())
+      fmt::print("\nnot looked at here: {}\n", fmt::join(report.notes, "; "));
   }
   for (const GaitResult& g : report.gaits)
     if (!g.done) return 1;
@@ -167,12 +187,14 @@ void add_shape(CLI::App& app, Command& chosen) {
   c->add_option("--at", a->at, "shape to classify: a,b,c; default: the scene's start")
       ->delimiter(',')
       ->check(not_empty);
-  c->add_option("--cells", a->cells, "of the picture, a side")
+  c->add_option("--cells", a->cells, "of the picture or grid, a side")
       ->check(not_empty)
       ->check(CLI::Range(2, 1000));
   c->add_option("-o,--output", a->output,
                 "height functions over shape.plane, gaits on them (.svg)");
   c->add_flag("--json", a->json, "print everything as JSON");
+  c->add_flag("--grid", a->grid,
+              "with --json: classes, ranks and height functions over shape.plane as well");
   c->callback([a, &chosen] { chosen = [a] { return show_shape(*a); }; });
 }
 

@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "apps/saltus/papers/svg.h"
-#include "saltus/base/error.h"
 
 namespace saltus::cli {
 
@@ -79,17 +78,10 @@ Plot draw(const ShapeReport& report, const HeightMap& heights, const Map& map) {
 
 }  // namespace
 
-std::string shape_picture(const ShapeReport& report, const std::string& title, int cells) {
+std::string shape_picture(const ShapeReport& report, const std::string& title,
+                          const ShapeGrid& grid) {
   const ShapeSystem& s = report.system;
-  if (!s.plane)
-    throw InputError("shape.plane", "a picture needs two shape variables, the scene names none");
-  HeightMap heights = height_map(s.model, s.space, s.medium, *s.plane, cells, cells);
-  if (s.at_centre)
-    for (int j = 0; j < heights.ny; ++j)
-      for (int i = 0; i < heights.nx; ++i) {
-        FormPair& f = heights.cells[static_cast<std::size_t>(j) * heights.nx + i];
-        f.F = mass_centre(s.model, s.space, s.plane->at(heights.x[i], heights.y[j])).seen * f.F;
-      }
+  const HeightMap& heights = grid.heights;
   std::vector<Map> maps;
   maps.reserve(s.space.n() + 1);
   for (int k = 0; k < s.space.n(); ++k)

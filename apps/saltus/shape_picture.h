@@ -6,9 +6,9 @@
 
 namespace saltus::cli {
 
-// One map a component of F, `cells` a side; with ideal axles also how near each shape is to a
-// singular one. Throws InputError where the scene names no plane.
+// One map a component of F over the report's plane; with ideal axles also how near each shape is to
+// a singular one.
 [[nodiscard]] std::string shape_picture(const ShapeReport& report, const std::string& title,
-                                        int cells);
+                                        const ShapeGrid& grid);
 
 }  // namespace saltus::cli

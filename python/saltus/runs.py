@@ -375,7 +375,7 @@ def run(scene: Scene | str | os.PathLike[str],
         overrides: Mapping[str, object] | Iterable[str] | None = None, *,
         output: str | os.PathLike[str] | None = None, record: bool = True,
         progress: bool | Progress = False, force: Force | None = None,
-        check: bool = True) -> Run:
+        flow: Any = None, check: bool = True) -> Run:
     """Simulates a scene to its end, without the GIL, as `saltus run` does: the same bits.
 
     overrides: {"time.step": 2e-3} or ["time.step=2e-3"].
@@ -385,6 +385,8 @@ def run(scene: Scene | str | os.PathLike[str],
         ten times a second, that may return False to stop.
     force: force(t, q, v, tau, work), called once a step (see Actuation.force); such a run cannot
         be resumed.
+    flow: a Flow, three numbers [m/s] or a function of x and t that every fluid and wing of the scene moves in,
+        instead of its own (see Flow.field); such a run cannot be resumed.
     check: DivergenceError, UnconvergedError and EnergyError (with the run as `.run`) where the command line
         would exit with 1 or 3.
     SceneWarning: of the start, or of a step that is too long for its speeds.
@@ -396,7 +398,7 @@ def run(scene: Scene | str | os.PathLike[str],
     if output is not None and os.path.exists(output) and os.path.exists(scene.name) \
             and os.path.samefile(output, scene.name):
         raise InputError(f"{os.fspath(output)}: cannot write: it is the scene")
-    return _finish(lambda path, call: _core._run(scene, path, call, force), output, record,
+    return _finish(lambda path, call: _core._run(scene, path, call, force, flow), output, record,
                    progress, check)
 
 

@@ -269,6 +269,7 @@ void bind_builder(nb::module_& m) {
               [](const ModelBuilder& b) { return std::make_shared<const Model>(b.build()); },
               "The model. InputError names what does not fit.");
   bind_elements(model_builder);
+  bind_fluids(model_builder);
 }
 
 }  // namespace saltus::python

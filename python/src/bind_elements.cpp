@@ -41,13 +41,15 @@ ModelBuilder& add_drag(ModelBuilder& b, const std::string& name, const std::stri
 }
 
 ModelBuilder& add_runner(ModelBuilder& b, const std::string& name, const std::string& body,
-                         bool edge, bool scales, double friction, const ArrayLike& point,
-                         const ArrayLike& direction, const ArrayLike& normal) {
+                         bool edge, bool scales, double friction, double grip,
+                         const ArrayLike& point, const ArrayLike& direction,
+                         const ArrayLike& normal) {
   Runner r;
   r.name = name;
   r.edge = edge;
   r.scales = scales;
   r.friction = friction;
+  r.grip = grip;
   r.point = vec3_of(point, "point");
   r.direction = vec3_of(direction, "direction");
   r.normal = vec3_of(normal, "normal");
@@ -144,11 +146,12 @@ void bind_elements(nb::class_<ModelBuilder>& builder) {
           "A contact known by its gap as a function of joint coordinates: gap = offset + sum gap_i "
           "x_i [m], sliding speed = sum slide_i dx_i/dt. terms: {coordinate: (gap, slide)}.")
       .def("runner", &add_runner, "name"_a, "body"_a, nb::kw_only(), "edge"_a = true,
-           "scales"_a = false, "friction"_a = 0.0, "point"_a = zero,
+           "scales"_a = false, "friction"_a = 0.0, "grip"_a = infinity, "point"_a = zero,
            "direction"_a = nb::make_tuple(1.0, 0.0, 0.0),
            "normal"_a = nb::make_tuple(0.0, 0.0, 1.0), inside,
            "A runner at a point of a body [m]: no side slip (edge), forward only (scales), "
-           "friction against sliding [N]. Actuation.steer turns it about its normal.")
+           "friction against sliding [N]; beyond `grip` [N] the edge slips. Actuation.steer turns "
+           "it about its normal.")
       .def("worm", &build_worm, "masses"_a, nb::kw_only(), "stiffness"_a = 1.0, "damping"_a = 0.0,
            "length"_a = 1.0, "drag"_a = 0.0, "friction"_a = 0.0, "scales"_a = nb::none(),
            "runners"_a = nb::none(), "tube"_a = nb::none(), "planar"_a = false, inside,

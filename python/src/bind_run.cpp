@@ -32,7 +32,7 @@ bool hear(const nb::object& progress, double t, double end, double speed) {
 }
 
 Outcome run_here(const Scene& scene, const std::string& output, const std::string& resume,
-                 const nb::object& progress, const nb::object& force) {
+                 const nb::object& progress, const nb::object& force, const nb::object& flow) {
   const ModelPtr model = build(scene).model;
   RunOptions options;
   options.output = output;
@@ -40,6 +40,7 @@ Outcome run_here(const Scene& scene, const std::string& output, const std::strin
   options.progress = [&](double t, double end, double speed) {
     return hear(progress, t, end, speed);
   };
+  options.flow = given_flow(flow);
   if (!force.is_none()) {
     const auto callback = std::make_shared<const ForceCallback>(model, force);
     options.controller = [callback](const SensorBank& sensors) {
@@ -100,18 +101,18 @@ void bind_run(nb::module_& m) {
   m.def(
       "_run",
       [](const SceneHandle& scene, const std::optional<PathLike>& output,
-         const nb::object& progress, const nb::object& force) {
-        return run_here(scene.read(), output ? path_of(*output, "output") : "", "", progress,
-                        force);
+         const nb::object& progress, const nb::object& force, const nb::object& flow) {
+        return run_here(scene.read(), output ? path_of(*output, "output") : "", "", progress, force,
+                        flow);
       },
-      "scene"_a, "output"_a.none(), "progress"_a.none(), "force"_a.none());
+      "scene"_a, "output"_a.none(), "progress"_a.none(), "force"_a.none(), "flow"_a.none());
   m.def("_summary", &summary_of, "scene"_a, "progress"_a.none());
   m.def(
       "_resume",
       [](const PathLike& path, const std::optional<PathLike>& output, const nb::object& progress) {
         const std::string from = path_of(path, "resume");
         return run_here(scene_of_run(from), output ? path_of(*output, "output") : from, from,
-                        progress, nb::none());
+                        progress, nb::none(), nb::none());
       },
       "path"_a, "output"_a.none(), "progress"_a.none());
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "saltus/forces/flow.h"
 #include "saltus/robots/robot.h"
 #include "saltus/scene/document.h"
 #include "scenes.h"
@@ -18,8 +19,9 @@ SceneHandle::SceneHandle(std::string t, std::string n, std::vector<std::string> 
 
 Scene SceneHandle::read() const { return read_scene(Document::from_text(text, name), overrides); }
 
-BuiltSystem build(const Scene& scene) {
+BuiltSystem build(const Scene& scene, const FlowPtr& flow) {
   System system = build_system(scene);
+  if (flow) use_flow(system.model, flow);
   const auto model = std::make_shared<const Model>(std::move(system.model));
   return {model,
           {model, std::move(system.actuation), {}},

@@ -158,14 +158,17 @@ void bind_simulation(nb::module_& m) {
       "is copied; the actuation is the one given.")
       .def(
           "__init__",
-          [](Simulation* self, const SceneHandle& scene) {
-            BuiltSystem b = build(scene.scene);
+          [](Simulation* self, const SceneHandle& scene, const nb::object& flow) {
+            BuiltSystem b = build(scene.scene, given_flow(flow));
             std::optional<Integrator> other;
             if (scene.scene.method != Method::moreau) other = integrator_of(scene.scene);
             new (self) Simulation(b.model, nb::cast(std::move(b.actuation)), std::move(b.start),
                                   scene.scene.stepping, b.sensors, std::move(other));
           },
-          "scene"_a)
+          "scene"_a, nb::kw_only(), "flow"_a.none() = nb::none(),
+          "flow: a Flow, three numbers or a function that every fluid and wing of the scene moves "
+          "in, "
+          "instead of its own.")
       .def(
           "__init__",
           [](Simulation* self, const ModelPtr& model, const nb::object& actuation,

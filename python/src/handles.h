@@ -111,6 +111,7 @@ struct StepsReport {
 void bind_lie(nb::module_& m);
 void bind_joints(nb::module_& m);
 void bind_model(nb::module_& m);
+void bind_flows(nb::module_& m);
 void bind_builder(nb::module_& m);
 void bind_state(nb::module_& m);
 void bind_workspace(nb::module_& m);

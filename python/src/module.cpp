@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
   bind_lie(m);
   bind_joints(m);
   bind_model(m);
+  bind_flows(m);
   bind_builder(m);
   bind_state(m);
   bind_workspace(m);

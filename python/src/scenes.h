@@ -3,6 +3,7 @@
 #pragma once
 #include <tuple>
 
+#include "flows.h"
 #include "handles.h"
 #include "saltus/scene/scene.h"
 
@@ -24,6 +25,7 @@ struct BuiltSystem {
   StateHandle start;
   std::vector<Sensor> sensors;
 };
-[[nodiscard]] BuiltSystem build(const Scene& scene);
+// In its own flows, or all in the one that is given.
+[[nodiscard]] BuiltSystem build(const Scene& scene, const FlowPtr& flow = nullptr);
 
 }  // namespace saltus::python

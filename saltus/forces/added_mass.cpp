@@ -63,4 +63,12 @@ Mat6 cylinder_added_mass(double density, double b, double c, double length) {
   return m.asDiagonal();
 }
 
+FluidSection elliptic_section(double density, double thickness, double height) {
+  const double k = density * std::numbers::pi / 4;
+  FluidSection s;
+  s.added = k * Vec3(0, height * height, thickness * thickness);
+  s.displaced = k * thickness * height;
+  return s;
+}
+
 }  // namespace saltus

@@ -9,11 +9,15 @@
 // (strips), nothing along x:
 //   along y rho pi c^2, z rho pi b^2, about x rho pi/8 (b^2 - c^2)^2, per length.
 #pragma once
-#include "saltus/base/types.h"
+#include "saltus/model/builder.h"
 
 namespace saltus {
 
 [[nodiscard]] Mat6 ellipsoid_added_mass(double density, const Vec3& semi_axes);
 [[nodiscard]] Mat6 cylinder_added_mass(double density, double b, double c, double length);
+
+// Of an elliptic section, thickness along y and height along z [m]: added mass rho pi/4 (0,
+// height^2, thickness^2), and what it displaces.
+[[nodiscard]] FluidSection elliptic_section(double density, double thickness, double height);
 
 }  // namespace saltus

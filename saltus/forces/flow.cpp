@@ -72,4 +72,32 @@ FlowAt flow_at(const Flow& flow, const Vec3& x, double t) {
   return std::visit(Evaluate{x, t}, flow);
 }
 
+WaveFlow airy_wave(WaveFlow w, double length, double gravity) {
+  // Airy's theory is for waves that are not steep; the steepest there are have a k = 0.443.
+  constexpr double steepest = 0.443;
+  if (!(length > 0) || !std::isfinite(length))
+    throw InputError("length", "expected a positive number");
+  if (!(gravity > 0) || !std::isfinite(gravity))
+    throw InputError("gravity", "expected a positive number");
+  if (!(w.heading.norm() > 1e-12) || !(w.up.norm() > 1e-12) ||
+      std::abs(w.heading.normalized().dot(w.up.normalized())) > 1e-9)
+    throw InputError("heading", "expected two directions across each other, heading and up");
+  w.heading.normalize();
+  w.up.normalize();
+  w.wave_number = 2 * std::numbers::pi / length;
+  w.omega = std::sqrt(gravity * w.wave_number);
+  if (!(w.amplitude >= 0) || w.amplitude * w.wave_number > steepest)
+    throw InputError("amplitude",
+                     fmt::format("expected a wave that does not break, amplitude below {:.4g} m "
+                                 "for its length, got {:.6g}",
+                                 steepest / w.wave_number, w.amplitude));
+  return w;
+}
+
+void use_flow(Model& model, const std::shared_ptr<const Flow>& flow) {
+  if (model.fluids.empty())
+    throw InputError("flow", "expected a model with fluids or wings, there are none");
+  for (Fluid& f : model.fluids) f.flow = flow;
+}
+
 }  // namespace saltus

@@ -39,6 +39,10 @@ void refuse_laws(const Model& m, const Actuation& a) {
     if (!f.quadratic.isZero(0) || f.flow || !f.end.added.isZero(0) || f.surface.half > 0)
       got(fmt::format("quadratic drag, a flow, an end or a surface on '{}'",
                       m.bodies[f.body].name));
+  for (const RodElement& r : m.rods)
+    for (int k = 0; k < r.size; ++k)
+      if (const Coordinate& c = m.coordinates[r.coordinate + k]; !c.dof.prescribed)
+        got(fmt::format("an elastic rod: '{}' follows no gait", c.name));
   for (const Coordinate& c : m.coordinates)
     if (c.dof.stiffness > 0 || c.dof.damping > 0 || c.dof.friction > 0)
       got(fmt::format("a spring, damper or friction in '{}'", c.name));

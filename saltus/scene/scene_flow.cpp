@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "saltus/base/error.h"
+#include "saltus/forces/flow.h"
 #include "saltus/scene/scene_elements.h"
 
 namespace saltus {
@@ -26,9 +28,6 @@ VortexStreet read_street(Fields& f) {
   return x;
 }
 
-// Airy's theory is for waves that are not steep; the steepest there are have a k = 0.443.
-constexpr double steepest = 0.443;
-
 WaveFlow read_wave(Fields& f) {
   WaveFlow x;
   double length = 1, gravity = 9.81;
@@ -41,19 +40,9 @@ WaveFlow read_wave(Fields& f) {
   f.number("phase", x.phase, "rad", "");
   f.number("level", x.level, "m", "of the water at rest");
   if (f.writing_schema()) return x;
-  if (!(x.heading.norm() > 1e-12) || !(x.up.norm() > 1e-12) ||
-      std::abs(x.heading.normalized().dot(x.up.normalized())) > 1e-9)
-    throw f.error("heading", "expected two directions across each other, heading and up");
-  x.heading.normalize();
-  x.up.normalize();
-  x.wave_number = 2 * std::numbers::pi / length;
-  x.omega = std::sqrt(gravity * x.wave_number);
-  if (x.amplitude * x.wave_number > steepest)
-    throw f.error("amplitude",
-                  fmt::format("expected a wave that does not break, amplitude below {:.4g} m for "
-                              "its length, got {:.6g}",
-                              steepest / x.wave_number, x.amplitude));
-  return x;
+  try {
+    return airy_wave(x, length, gravity);
+  } catch (const InputError& e) { throw f.error(e.path(), e.message()); }
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // Fluids and wheels of a scene.
 #include <fmt/format.h>
 
-#include <numbers>
-
 #include "saltus/analysis/connection.h"
+#include "saltus/forces/added_mass.h"
 #include "saltus/scene/scene_elements.h"
 
 namespace saltus {
@@ -61,11 +60,7 @@ void read_section(Fields& f, double density, FluidSection& s) {
                    "thickness along y and height along z of its section: added mass rho pi/4 (0, "
                    "height^2, thickness^2) and what it displaces",
                    2, 2, positive);
-  if (ellipse.size() == 2) {
-    const double k = density * std::numbers::pi / 4, y = ellipse[0], z = ellipse[1];
-    s.added = k * Vec3(0, z * z, y * y);
-    s.displaced = k * y * z;
-  }
+  if (ellipse.size() == 2) s = elliptic_section(density, ellipse[0], ellipse[1]);
   read_three(f, "resistance", "linear: along, y and z (or across) [N s/m^2]", s.resistance);
   read_three(f, "drag", "quadratic, c |v| v: along, y and z (or across) [N s^2/m^3]", s.drag);
   read_three(f, "added_mass", "along, y and z (or across) [kg/m]", s.added);

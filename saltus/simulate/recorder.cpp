@@ -10,6 +10,7 @@
 #include "saltus/dynamics/energy.h"
 #include "saltus/forces/flow.h"
 #include "saltus/forces/fluid.h"
+#include "saltus/forces/momentum_balance.h"
 #include "saltus/geometry/friction_map.h"
 #include "saltus/geometry/hull.h"
 #include "saltus/geometry/mesh.h"
@@ -64,7 +65,9 @@ TableSpec frame_table(const System& s) {
        {"contact_end", Type::i64, 1, "", "end of the frame's rows in contacts"},
        {"undetermined", Type::i32, 1, "", "impulses that contacts of dense islands leave open"},
        {"fluid_force", Type::f64, 3 * count(m.fluids.size()), "N", "of header.fluids"},
-       {"flow", Type::f64, in_flows(m) ? 3 * count(m.fluids.size()) : 0, "m/s", "of the fluid"}}};
+       {"flow", Type::f64, in_flows(m) ? 3 * count(m.fluids.size()) : 0, "m/s", "of the fluid"},
+       {"momentum", Type::f64, in_flows(m) ? 18 : 0, "N s", "of shape, net motion and flow"},
+       {"momentum_missing", Type::f64, in_flows(m) ? 6 : 0, "N", "what the flow does not take"}}};
   for (const char* name : {"kinetic", "potential"})
     table.columns.push_back({name, Type::f64, 1, "J", "energy"});
   for (const char* name : {"motors", "prescribed", "muscles", "external", "dampers", "contacts",
@@ -107,7 +110,7 @@ std::vector<TableSpec> mode_tables() {
 
 // Of each fluid what it does to its body, and how fast it is there, in the inertial frame.
 struct FluidRows {
-  std::vector<double> force, flow;
+  std::vector<double> force, flow, momentum, missing;
 };
 FluidRows fluid_rows(const Model& m, const Workspace& work, double t) {
   FluidRows rows;
@@ -122,6 +125,11 @@ FluidRows fluid_rows(const Model& m, const Workspace& work, double t) {
     if (flows)
       put(rows.flow, f.flow ? flow_at(*f.flow, X * place_of(f), t).velocity : Vec3(Vec3::Zero()));
   }
+  if (!flows) return rows;
+  const MomentumBalance balance = momentum_balance(m, work, t);
+  for (const Vec6& part : {balance.shape, balance.net, balance.flow})
+    rows.momentum.insert(rows.momentum.end(), part.begin(), part.end());
+  rows.missing.assign(balance.missing.begin(), balance.missing.end());
   return rows;
 }
 
@@ -333,7 +341,8 @@ void Recorder::frame(const System& system, const State& state, const StepResult&
   data.push_back(&open);
   const FluidRows fluids = fluid_rows(m, result.work, state.t);
   if (!fluids.force.empty()) data.push_back(fluids.force.data());
-  if (!fluids.flow.empty()) data.push_back(fluids.flow.data());
+  for (const auto* part : {&fluids.flow, &fluids.momentum, &fluids.missing})
+    if (!part->empty()) data.push_back(part->data());
   for (const double* x :
        {&e.kinetic, &e.potential, &e.motors, &e.prescribed, &e.muscles, &e.external, &e.dampers,
         &e.contacts, &e.friction, &e.joints, &e.correction, &e.integrator, &e.impacts})

@@ -10,6 +10,7 @@
 
 #include "saltus/dynamics/energy.h"
 #include "saltus/dynamics/kinematics.h"
+#include "saltus/forces/flow.h"
 #include "saltus/problems/problem_file.h"
 #include "saltus/scene/document.h"
 #include "saltus/simulate/recorder.h"
@@ -36,6 +37,12 @@ std::vector<std::uint8_t> pack(const State& state, const Totals& totals,
   const auto state_bytes = to_bytes(state);
   bytes.insert(bytes.end(), state_bytes.begin(), state_bytes.end());
   return bytes;
+}
+
+System system_in(const Scene& scene, const std::shared_ptr<const Flow>& flow) {
+  System system = build_system(scene);
+  if (flow) use_flow(system.model, flow);
+  return system;
 }
 
 struct SceneRun {
@@ -71,7 +78,7 @@ struct SceneRun {
   SceneRun(const Scene& s, const RunOptions& o)
       : scene(s),
         options(o),
-        system(build_system(s)),
+        system(system_in(s, o.flow)),
         work(system.model),
         sensors(system.model, system.sensors, s.stepping.dt, memory_of(system.actuation)),
         metrics(make_metrics()),
@@ -592,7 +599,7 @@ std::string RunResult::summary_json() const {
 
 RunResult run(const Scene& scene, const RunOptions& options) {
   if (options.forced() && !options.resume_from.empty())
-    throw InputError("a run with a force of the user cannot be resumed");
+    throw InputError("a run with a force or a flow of the user cannot be resumed");
   SceneRun runner(scene, options);
   if (options.resume_from.empty())
     runner.start();

@@ -26,9 +26,12 @@ struct RunOptions {
   UserForce force;
   // The same for a force that reads the scene's sensors: it is made with them, and they outlive it.
   std::function<UserForce(const SensorBank&)> controller;
+  // What every fluid and wing of the scene moves in, instead of its own flow; as a force, it is not
+  // in the run file.
+  std::shared_ptr<const Flow> flow;
   // Steps that gain energy beyond the bound (docs/energy.md) are told, but not a failure.
   bool allow_gain = false;
-  [[nodiscard]] bool forced() const { return force || controller; }
+  [[nodiscard]] bool forced() const { return force || controller || flow; }
 };
 
 enum class RunStatus { completed, unconverged, diverged, stopped, gained };

@@ -71,6 +71,40 @@ Json stress_json(const RestStress& r) {
           {"tau", list(r.chosen.tau)},     {"points", points}};
 }
 
+// A list a row, from the lowest y up.
+template <class F>
+Json map_json(const HeightMap& map, const F& value) {
+  Json all = Json::array();
+  for (int j = 0; j < map.ny; ++j) {
+    Json row = Json::array();
+    for (int i = 0; i < map.nx; ++i) row.push_back(value(static_cast<std::size_t>(j) * map.nx + i));
+    all.push_back(row);
+  }
+  return all;
+}
+
+Json grid_json(const ShapeSystem& s, const ShapeGrid& grid) {
+  const HeightMap& map = grid.heights;
+  const auto& name = s.space.variables;
+  Json j = {
+      {"variables", {name[s.plane->i].name, name[s.plane->j].name}},
+      {"x", map.x},
+      {"y", map.y},
+      {"class", map_json(map, [&](std::size_t k) { return Json(name_of(grid.kind[k])); })},
+      {"rank", map_json(map, [&](std::size_t k) { return Json(grid.rank[k]); })},
+      {"rank_with_rates", map_json(map, [&](std::size_t k) { return Json(grid.rank_all[k]); })},
+      {"ratio", map_json(map, [&](std::size_t k) { return number(map.cells[k].ratio); })}};
+  for (int c = 0; c < s.space.n(); ++c) {
+    const std::string& component = s.space.components[c];
+    j["F"][component] = map_json(map, [&](std::size_t k) { return number(map.cells[k].F[c]); });
+    j["B"][name[s.plane->i].name][component] =
+        map_json(map, [&](std::size_t k) { return number(map.cells[k].B_i[c]); });
+    j["B"][name[s.plane->j].name][component] =
+        map_json(map, [&](std::size_t k) { return number(map.cells[k].B_j[c]); });
+  }
+  return j;
+}
+
 }  // namespace
 
 std::string to_json(const ShapeReport& r) {
@@ -97,7 +131,9 @@ std::string to_json(const ShapeReport& r) {
             {"regular", r.form.regular},
             {"A", rows(r.form.A)},
             {"gaits", gaits}};
+  j["not_looked_at"] = r.notes;
   if (r.stress) j["stress"] = stress_json(*r.stress);
+  if (r.grid) j["grid"] = grid_json(s, *r.grid);
   return j.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

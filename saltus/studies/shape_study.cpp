@@ -305,9 +305,59 @@ ShapeSystem shape_system(const Scene& scene) {
   return SystemReader{scene, build_system(scene, StartVelocities::any)}.read();
 }
 
-ShapeReport shape_report(const Scene& scene, const std::vector<double>& at) {
+ShapeGrid shape_grid(const ShapeSystem& s, int cells) {
+  if (!s.plane)
+    throw InputError("shape.plane",
+                     "a grid of shapes needs two shape variables, the scene names none");
+  const ShapePlane& plane = *s.plane;
+  ShapeGrid grid{height_map(s.model, s.space, s.medium, plane, cells, cells), {}, {}, {}};
+  HeightMap& map = grid.heights;
+  const std::vector<ConstraintRow> none;
+  const auto& rows = s.medium.kind == ConnectionKind::rows ? s.medium.rows : none;
+  for (int j = 0; j < map.ny; ++j)
+    for (int i = 0; i < map.nx; ++i) {
+      const Vec r = plane.at(map.x[i], map.y[j]);
+      const Classification c = classify(s.model, s.space, rows, r);
+      grid.kind.push_back(c.kind);
+      grid.rank.push_back(c.rank);
+      grid.rank_all.push_back(c.rank_all);
+      if (!s.at_centre) continue;
+      FormPair& f = map.cells[static_cast<std::size_t>(j) * map.nx + i];
+      const MassCentre centre = mass_centre(s.model, s.space, r);
+      f.F = centre.seen * f.F;
+      f.B_i = centre.seen * f.B_i + centre.slope.col(plane.i);
+      f.B_j = centre.seen * f.B_j + centre.slope.col(plane.j);
+    }
+  return grid;
+}
+
+namespace {
+
+std::vector<std::string> unread(const ShapeSystem& s) {
+  std::vector<std::string> notes;
+  const auto note = [&](bool there, const char* what) {
+    if (there) notes.emplace_back(what);
+  };
+  const auto any = [&](auto has) {
+    return std::any_of(s.model.fluids.begin(), s.model.fluids.end(), has);
+  };
+  const bool inertial = s.medium.kind != ConnectionKind::drag;
+  note(any([](const Fluid& f) { return !f.quadratic.isZero(0); }), "quadratic drag of fluids");
+  note(any([](const Fluid& f) { return f.flow != nullptr; }), "flows: fluids count as at rest");
+  note(any([](const Fluid& f) { return f.wing || !f.end.added.isZero(0) || f.surface.half > 0; }),
+       "wings, wakes and surfaces of fluids");
+  note(inertial && any([](const Fluid& f) { return f.lift > 0; }), "buoyancy");
+  note(inertial && (!s.model.springs.empty() || !s.model.drags.empty()),
+       "springs and drags between points");
+  return notes;
+}
+
+}  // namespace
+
+ShapeReport shape_report(const Scene& scene, const std::vector<double>& at, int cells) {
   ShapeReport r;
   r.system = shape_system(scene);
+  r.notes = unread(r.system);
   const ShapeSystem& s = r.system;
   r.at = s.start;
   if (!at.empty()) {
@@ -332,6 +382,7 @@ ShapeReport shape_report(const Scene& scene, const std::vector<double>& at) {
   }
   if (s.stressed) r.stress = rest_stress(s, r.at);
   for (const NamedPath& g : s.gaits) r.gaits.push_back(follow(s, g));
+  if (cells > 0) r.grid = shape_grid(s, cells);
   return r;
 }
 

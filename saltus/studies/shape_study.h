@@ -82,6 +82,14 @@ struct RestStress {
   Stress chosen;
 };
 
+// Classes and height functions over the plane of the scene, x fastest.
+struct ShapeGrid {
+  HeightMap heights;
+  std::vector<ShapeClass> kind;
+  std::vector<int> rank, rank_all;
+};
+[[nodiscard]] ShapeGrid shape_grid(const ShapeSystem& system, int cells);
+
 struct ShapeReport {
   ShapeSystem system;
   Vec at;  // the shape that is classified
@@ -89,6 +97,8 @@ struct ShapeReport {
   LocalForm form;
   std::optional<RestStress> stress;
   std::vector<GaitResult> gaits;
+  std::optional<ShapeGrid> grid;
+  std::vector<std::string> notes;  // what the scene has and is not looked at here
 };
 
 // A gait along which holds come and go, each without impact: what is held rests already. Reduced
@@ -96,8 +106,10 @@ struct ShapeReport {
 [[nodiscard]] GaitResult follow_supports(const ShapeSystem& system, const NamedPath& gait);
 [[nodiscard]] RestStress rest_stress(const ShapeSystem& system, VecIn at);
 
-// `at`: values of the shape variables; empty: the scene's start.
-[[nodiscard]] ShapeReport shape_report(const Scene& scene, const std::vector<double>& at);
+// `at`: values of the shape variables; empty: the scene's start. `cells`: of the grid, a side; 0:
+// none.
+[[nodiscard]] ShapeReport shape_report(const Scene& scene, const std::vector<double>& at,
+                                       int cells = 0);
 // Everything of it as a JSON object.
 [[nodiscard]] std::string to_json(const ShapeReport& report);
 

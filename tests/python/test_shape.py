@@ -14,6 +14,15 @@ def test_wheeled_snake():  # VERIFY-P4.md section 3
     assert g1["position"][:2] == pytest.approx([-0.21717303612214, -0.12801531131089], abs=1e-11)
 
 
+def test_grid():  # singular where both joints are equal (section 3)
+    grid = saltus.shape(saltus.scene_path("p4/acm-3"), grid=5)["grid"]
+    assert [grid["rank"][k][k] for k in range(5)] == [2] * 5
+    assert grid["F"]["Om"][0][0] is None and grid["F"]["Om"][0][1] is not None
+    for cells, message in ((-1, "expected 0 to 1000 cells"), (5, "a grid of shapes needs two shape variables")):
+        with pytest.raises(saltus.InputError, match=message):
+            saltus.shape(saltus.scene_path("p4/acm-5"), grid=cells)
+
+
 def test_overrides_and_errors():
     scene = saltus.scene_path("p4/free-chain")
     assert saltus.shape(scene, {"shape.reference": "link1"})["reference"] == "link1"

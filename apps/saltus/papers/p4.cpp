@@ -126,7 +126,9 @@ void swimmers(Page& page, const std::string& folder) {
   rows.show(command_of("purcell"));
   for (const char* name : {"purcell", "ellipses", "free-chain"}) {
     const std::string file = fmt::format("p4-{}.svg", name);
-    write_file(fmt::format("{}/{}", folder, file), shape_picture(creature(name), name, 41));
+    const ShapeReport seen = creature(name);
+    write_file(fmt::format("{}/{}", folder, file),
+               shape_picture(seen, name, shape_grid(seen.system, 41)));
     page.text(fmt::format("Height functions: runs/{}", file));
   }
 }
