@@ -59,6 +59,7 @@ struct Sweeps {
   [[nodiscard]] bool eliminate(int i, const Forest::Extra* extra);
   template <int N>
   [[nodiscard]] bool eliminate_body(int i, const Forest::Extra* extra);
+  template <int N>
   [[nodiscard]] bool eliminate_element(int i, const Forest::Extra* extra);
   void add_own(int i, const Forest::Extra* extra, double* pivot) const;
   void sweep_plane(int begin, int end, const double* b, double* x);
@@ -66,11 +67,13 @@ struct Sweeps {
   void backward(int i, const double* b);
   template <int N>
   void backward_body(int i, const double* b);
+  template <int N>
   void backward_element(int i, const double* b, int station);  // -1: all of its stations
   // u and the twist of the parent to x and the twists of the node's stations.
   void forward(int i, double* x);
   template <int N>
   void forward_body(int i, double* x);
+  template <int N>
   void forward_element(int i, double* x);
   void move(int i, const double* x);             // a from the parent's and x
   void collect(int begin, int end, double* y);   // y from p, which is used up
