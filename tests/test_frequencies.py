@@ -59,6 +59,39 @@ def test_a_spinning_rod_is_stiffer(run, tmp_path):
     assert abs(first / again - 1) < 2e-5  # as above
 
 
+MODES = """saltus: 1
+planar: true
+gravity: [0, 0, 0]
+rods:
+  - {{name: rod, joint: {{type: {joint}}}, length: 1, components: [bend_z], basis: {basis}, functions: {count}, points: 120,
+      stiffness: [0, 0, 0, 0, 0, 1], inertia: [1, 0, 0, 0]}}
+initial: {initial}
+time: {{step: 0.01, end: 1}}
+"""
+
+
+@pytest.mark.parametrize("basis, joint, betas", [
+    ("clamped-modes", "fixed", (1.8751040687, 4.6940911330, 7.8547574382)),
+    ("free-modes", "planar", (4.7300407449, 7.8532046241, 10.9956078380)),
+])
+def test_a_flexible_body_by_its_modes(run, tmp_path, basis, joint, betas):
+    """A frame that moves and three modes of the rod: three frequencies, those of the full rod."""
+    initial = "{rod.base: {q: [-0.5, 0, 0]}}" if joint == "planar" else "{rod: {q: [0, 0, 0]}}"
+    found = vibrations(frequencies(run, tmp_path / "s.yaml", MODES.format(basis=basis, joint=joint, count=3, initial=initial)))
+    print(f"    {basis}: {found}, {[b * b for b in betas]}")
+    assert len(found) == 3
+    assert all(abs(omega / b**2 - 1) < 1e-6 for omega, b in zip(found, betas))
+
+
+def test_by_its_modes_it_stiffens_as_it_spins(run, tmp_path):
+    """At 10 rad/s 26.558, as the full rod: the columns of a mode are those of the bent rod, tension does its work on them."""
+    initial = "{rod.base: {q: [-0.5, 0, 0], v: [0, -5, 10]}}"
+    found = vibrations(frequencies(run, tmp_path / "s.yaml",
+                                   MODES.format(basis="free-modes", joint="planar", count=5, initial=initial)))
+    print(f"    {found}")
+    assert any(abs(omega - 26.558) < 5e-3 for omega in found)
+
+
 def test_an_oscillator_and_a_pendulum(run, tmp_path):
     """m x'' + d x' + k x = 0: the rates of the damped oscillator; a hanging bar: sqrt(m g l/I) about its hinge."""
     found = frequencies(run, tmp_path / "s.yaml", """saltus: 1

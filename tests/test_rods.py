@@ -226,6 +226,7 @@ def test_the_run_file_tells_of_rods(run, tmp_path):
     (("length: 1", "length: 1\n    components: [bending]"), "got 'bending'"),
     (("length: 1", "length: 1\n    components: [bend_y, bend_y]"), "linearly independent"),
     (("length: 1", "length: 1\n    functions: 100"), "at most 200 coefficients"),
+    (("length: 1", "length: 1\n    components: [bend_z]\n    basis: free-modes\n    functions: 101"), "expected 1 to 100, got 101"),
     (("length: 1", "length: 1\n    theta: 0.3"), "rods[0].theta"),
     (("length: 1", "length: 1\n    parent: nobody"), "no body is called 'nobody'"),
     (("length: 1", "length: 1\n    prescribed: {bend_x.0: 1}"), "rods[0].prescribed"),

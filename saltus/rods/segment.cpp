@@ -60,6 +60,13 @@ std::vector<double> cell_ends(const SegmentSpec& spec) {
   return ends;
 }
 
+// Gauss points a wave of a mode and of the product of two.
+constexpr int wave_points = 4;
+bool has_modes(const SegmentSpec& spec) {
+  return std::any_of(spec.basis.begin(), spec.basis.end(),
+                     [](const StrainBasis& b) { return is_of_modes(b.kind); });
+}
+
 int most_functions(const SegmentSpec& spec) {  // of one component
   std::array<int, 6> count{};
   for (const StrainBasis& basis : spec.basis) {
@@ -71,6 +78,7 @@ int most_functions(const SegmentSpec& spec) {  // of one component
 // One more than the functions of a component that a cell carries in the mean: fewer stations than
 // functions leave motions without inertia.
 int enough_points(const SegmentSpec& spec, int cells) {
+  if (has_modes(spec)) return wave_points * most_functions(spec) + 8;
   return std::max(3, (most_functions(spec) + cells - 1) / cells + 1);
 }
 
@@ -164,7 +172,8 @@ RodSegment make_segment(const SegmentSpec& spec, const std::string& path) {
   }
   // K and D: exact for Legendre functions and sections whose moments are of degree 8.
   const auto points = gauss_points(s.spec.points);
-  const auto fine = gauss_points(std::max(16, most_functions(spec) + 4));
+  const auto fine = gauss_points(
+      std::max(16, has_modes(spec) ? enough_points(spec, 1) : most_functions(spec) + 4));
   for (std::size_t k = 0; k + 1 < s.cells.size(); ++k) {
     const double X = s.cells[k], length = s.cells[k + 1] - X;
     for (const GaussPoint& p : points) add_station(s, X + p.x * length, p.weight * length);

@@ -77,9 +77,11 @@ Strain read_component(const Fields& f, const char* key, const std::string& name)
 }
 
 BasisKind read_basis_kind(Fields& f) {
-  const int kind = f.choice("basis", 0, {"legendre", "linear", "constant"},
-                            "functions of the arc length; default legendre");
-  return kind == 0 ? BasisKind::legendre : kind == 1 ? BasisKind::linear : BasisKind::constant;
+  constexpr BasisKind kinds[] = {BasisKind::legendre, BasisKind::linear, BasisKind::constant,
+                                 BasisKind::free_modes, BasisKind::clamped_modes};
+  return kinds[f.choice(
+      "basis", 0, {"legendre", "linear", "constant", "free-modes", "clamped-modes"},
+      "functions of the arc length, or strains of the modes of a uniform rod; default legendre")];
 }
 
 void read_basis(Fields& f, SegmentSpec& s, int segments) {
@@ -89,10 +91,11 @@ void read_basis(Fields& f, SegmentSpec& s, int segments) {
   StrainBasis b;
   b.kind = read_basis_kind(f);
   b.count = segments == 1 ? 6 : 2;
-  f.integer("functions", b.count,
-            "of a component and a segment (legendre), or pieces (linear, constant); default 6, of "
-            "several segments 2",
-            1);
+  f.integer(
+      "functions", b.count,
+      "of a component and a segment (legendre, modes), or pieces (linear, constant); default 6, "
+      "of several segments 2",
+      1);
   f.list("bases", "more of them, for some components", [&](Fields& g) {
     StrainBasis one;
     std::string component;

@@ -78,8 +78,9 @@ bool Sweeps<D>::eliminate_body(int i, const Forest::Extra* extra) {
 
 // [A B; B' C] of an element with several stations, over the twist of its parent and its unknowns.
 template <int D>
+template <int N>
 bool Sweeps<D>::eliminate_element(int i, const Forest::Extra* extra) {
-  const int n = s.dim[i], parent = s.parent[i], end = i + s.stations[i];
+  const int n = N == any ? s.dim[i] : N, parent = s.parent[i], end = i + s.stations[i];
   const std::ptrdiff_t own = static_cast<std::ptrdiff_t>(D) * s.first[i];
   double *P = h.chol.data() + s.pivot[i], *inverse = h.inverse.data() + s.pivot[i];
   double *B = h.B.data() + own, *B_left = h.B_left.data() + own;
@@ -100,31 +101,33 @@ bool Sweeps<D>::eliminate_element(int i, const Forest::Extra* extra) {
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(D) * s.column[j];
     const double* S = k.S_free.data() + at;
     double *U = h.U.data() + at, *U_left = h.U_left.data() + at;
-    forest_detail::multiply<D, any>(I, S, n, U);
-    multiply_transposed<D, any>(I, S, n, U_left);
-    add_pivot<D, any>(S, U, n, P);
+    forest_detail::multiply<D, N>(I, S, n, U);
+    add_pivot<D, N>(S, U, n, P);
+    if (!h.symmetric) multiply_transposed<D, N>(I, S, n, U_left);
     if (parent < 0) continue;
     add_to_base(j, U, B);
-    add_to_base(j, h.symmetric ? U : U_left, B_left);
+    if (!h.symmetric) add_to_base(j, U_left, B_left);
   }
+  if (h.symmetric) std::copy(B, B + D * n, B_left);
   add_own(i, extra, P);
-  if (n > 0 && !(h.symmetric ? invert_symmetric<any>(P, h.half.data() + s.pivot[i], n,
-                                                     extra ? 0 : no_inertia, inverse)
-                             : invert_general<any>(P, n, inverse)))
+  if (n > 0 && !(h.symmetric ? invert_symmetric<N>(P, h.half.data() + s.pivot[i], n,
+                                                   extra ? 0 : no_inertia, inverse)
+                             : invert_general<N>(P, n, inverse)))
     return false;
   if (parent < 0) return true;
   double* to = h.IA[parent].data();
   double* scratch = h.scratch.data() + static_cast<std::ptrdiff_t>(D) * s.column[i];
-  multiply_right<D, any>(B, inverse, n, scratch);
-  subtract_outer<D, any>(scratch, B_left, n, to);
+  multiply_right<D, N>(B, inverse, n, scratch);
+  subtract_outer<D, N>(scratch, B_left, n, to);
   for (int j = i; j < end; ++j) {
     if (k.idle[j]) continue;
     add_shifted<D>(k.shift[j].data(), h.IA[j].data(), to);
+    if (extra) continue;  // Psi is for compliance(), which is that of M
     h.Psi[j].setIdentity();
     shift_columns<D>(k.shift[j].data(), h.Psi[j].data());
-    multiply_right<D, any>(k.S_free.data() + static_cast<std::ptrdiff_t>(D) * s.column[j], inverse,
-                           n, scratch);
-    subtract_outer<D, any>(scratch, B_left, n, h.Psi[j].data());
+    multiply_right<D, N>(k.S_free.data() + static_cast<std::ptrdiff_t>(D) * s.column[j], inverse, n,
+                         scratch);
+    subtract_outer<D, N>(scratch, B_left, n, h.Psi[j].data());
   }
   return true;
 }
@@ -133,10 +136,10 @@ template <int D>
 bool Sweeps<D>::eliminate(int i, const Forest::Extra* extra) {
   if (s.stations[i] == 0) return true;         // with the first one
   if (h.symmetric) mirror<D>(h.IA[i].data());  // of its children, shifted: but for rounding
-  if (s.stations[i] > 1) return eliminate_element(i, extra);
   return by_size(
       s.dim[i], [&](auto size) __attribute__((always_inline)) {
-        return eliminate_body<decltype(size)::value>(i, extra);
+        constexpr int N = decltype(size)::value;
+        return s.stations[i] > 1 ? eliminate_element<N>(i, extra) : eliminate_body<N>(i, extra);
       });
 }
 
@@ -192,8 +195,9 @@ void Sweeps<D>::backward_body(int i, const double* b) {
 }
 
 template <int D>
+template <int N>
 void Sweeps<D>::backward_element(int i, const double* b, int station) {
-  const int n = s.dim[i], first = s.first[i], parent = s.parent[i];
+  const int n = N == any ? s.dim[i] : N, first = s.first[i], parent = s.parent[i];
   double* u = k.u.data() + first;
   for (int c = 0; c < n; ++c) u[c] = b ? k.free[first + c] * b[first + c] : 0.0;
   const int begin = station < 0 ? i : station, end = station < 0 ? i + s.stations[i] : station + 1;
@@ -218,10 +222,14 @@ void Sweeps<D>::backward_element(int i, const double* b, int station) {
 template <int D>
 void Sweeps<D>::backward(int i, const double* b) {
   if (s.stations[i] == 0) return;
-  if (s.stations[i] > 1) return backward_element(i, b, -1);
   by_size(
-      s.dim[i], [&](auto size)
-                    __attribute__((always_inline)) { backward_body<decltype(size)::value>(i, b); });
+      s.dim[i], [&](auto size) __attribute__((always_inline)) {
+        constexpr int N = decltype(size)::value;
+        if (s.stations[i] > 1)
+          backward_element<N>(i, b, -1);
+        else
+          backward_body<N>(i, b);
+      });
 }
 
 template <int D>
@@ -254,8 +262,9 @@ void Sweeps<D>::forward_body(int i, double* x) {
 }
 
 template <int D>
+template <int N>
 void Sweeps<D>::forward_element(int i, double* x) {
-  const int n = s.dim[i], first = s.first[i], parent = s.parent[i];
+  const int n = N == any ? s.dim[i] : N, first = s.first[i], parent = s.parent[i];
   double* u = k.u.data() + first;
   if (parent >= 0) {
     const double* B = h.B_left.data() + static_cast<std::ptrdiff_t>(D) * first;
@@ -268,8 +277,8 @@ void Sweeps<D>::forward_element(int i, double* x) {
       a = k.a[parent];
       shift_twist<D>(k.shift[j].data(), a.data());
     }
-    add_columns<D, any>(k.S_free.data() + static_cast<std::ptrdiff_t>(D) * s.column[j], x + first,
-                        n, a.data());
+    add_columns<D, N>(k.S_free.data() + static_cast<std::ptrdiff_t>(D) * s.column[j], x + first, n,
+                      a.data());
     k.a[j] = a;
   }
 }
@@ -277,10 +286,14 @@ void Sweeps<D>::forward_element(int i, double* x) {
 template <int D>
 void Sweeps<D>::forward(int i, double* x) {
   if (s.stations[i] == 0) return;
-  if (s.stations[i] > 1) return forward_element(i, x);
   by_size(
-      s.dim[i], [&](auto size)
-                    __attribute__((always_inline)) { forward_body<decltype(size)::value>(i, x); });
+      s.dim[i], [&](auto size) __attribute__((always_inline)) {
+        constexpr int N = decltype(size)::value;
+        if (s.stations[i] > 1)
+          forward_element<N>(i, x);
+        else
+          forward_body<N>(i, x);
+      });
 }
 
 template <int D>
@@ -362,7 +375,7 @@ void Sweeps<D>::solve_branch(int node, const V& p, int unknown, double value, do
     if (s.stations[i] == 1)
       backward(i, i == node ? b : nullptr);
     else
-      backward_element(leader(i), i == node ? b : nullptr, i);
+      backward_element<any>(leader(i), i == node ? b : nullptr, i);
   }
   for (int i = begin; i < end; ++i) forward(i, x_tree - base);
 }

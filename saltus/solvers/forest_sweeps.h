@@ -66,6 +66,7 @@ struct Sweeps {
   [[nodiscard]] SALTUS_KERNEL bool eliminate(int i, const Forest::Extra* extra);
   template <int N>
   [[nodiscard]] SALTUS_KERNEL bool eliminate_body(int i, const Forest::Extra* extra);
+  template <int N>
   [[nodiscard]] bool eliminate_element(int i, const Forest::Extra* extra);
   SALTUS_KERNEL void add_own(int i, const Forest::Extra* extra, double* pivot) const;
   void sweep_plane(int begin, int end, const double* b, double* x);
@@ -73,11 +74,13 @@ struct Sweeps {
   SALTUS_KERNEL void backward(int i, const double* b);
   template <int N>
   SALTUS_KERNEL void backward_body(int i, const double* b);
+  template <int N>
   void backward_element(int i, const double* b, int station);  // -1: all of its stations
   // u and the twist of the parent to x and the twists of the node's stations.
   SALTUS_KERNEL void forward(int i, double* x);
   template <int N>
   SALTUS_KERNEL void forward_body(int i, double* x);
+  template <int N>
   void forward_element(int i, double* x);
   void move(int i, const double* x);             // a from the parent's and x
   void collect(int begin, int end, double* y);   // y from p, which is used up

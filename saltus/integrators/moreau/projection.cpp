@@ -149,7 +149,8 @@ struct Corrector {
     Contact& c = p.assembly.contacts[k];
     if (model.contact_laws[c.law].compliant()) return;
     const HeldContact* h = held(c.key);
-    if (!h && c.point.gap >= 0 && !one_sided) return;
+    // What is lifted off one place of a rod comes down at others near by.
+    if (!h && c.point.gap >= 0 && !one_sided && model.rods.empty()) return;
     BlockSource from;
     from.contact = k;
     from.a = model.shapes[c.key.a].body;
