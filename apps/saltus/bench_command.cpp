@@ -32,17 +32,19 @@ struct Program {
 };
 
 const std::vector<Program>& programs() {
-  static const std::vector<Program> all{{"dynamics_bench", {"saltus", "pinocchio"}, {"dynamics"}},
-                                        {"simbody_bench", {"simbody"}, {"dynamics"}},
-                                        {"dart_bench", {"dart"}, {"dynamics", "snake"}},
-                                        {"solver_bench", {"saltus"}, {"solvers"}},
-                                        {"siconos_bench", {"siconos"}, {"solvers"}},
-                                        {"snake_bench", {"saltus"}, {"snake"}},
-                                        {"robot_bench", {"saltus", "by-hand"}, {"robot"}},
-                                        {"pile_bench", {"saltus"}, {"pile"}},
-                                        {"ode_bench", {"ode"}, {"snake", "pile"}},
-                                        {"bullet_bench", {"bullet"}, {"snake", "pile"}},
-                                        {"mujoco_bench.py", {"mujoco"}, {"snake", "pile"}}};
+  static const std::vector<Program> all{
+      {"dynamics_bench", {"saltus", "pinocchio"}, {"dynamics"}},
+      {"simbody_bench", {"simbody"}, {"dynamics"}},
+      {"dart_bench", {"dart"}, {"dynamics", "snake"}},
+      {"solver_bench", {"saltus"}, {"solvers"}},
+      {"siconos_bench", {"siconos"}, {"solvers"}},
+      {"snake_bench", {"saltus"}, {"snake"}},
+      {"robot_bench", {"saltus", "by-hand"}, {"robot"}},
+      {"pile_bench", {"saltus"}, {"pile"}},
+      {"ode_bench", {"ode"}, {"snake", "pile"}},
+      {"bullet_bench", {"bullet"}, {"snake", "pile"}},
+      {"mujoco_bench.py", {"mujoco"}, {"snake", "pile"}},
+      {"creatures_bench.py", {"saltus", "mujoco"}, {"creatures"}}};
   return all;
 }
 
@@ -57,6 +59,7 @@ struct Time {
   int unconverged = 0;                // of them
   double residual = -1;               // the worst [m/s]; -1: not given
   double sweeps = -1, contacts = -1;  // of a step in the mean; -1: not given
+  double penetration = -1;            // the deepest [m]; -1: not given
 };
 
 // group/case -> engine -> time
@@ -95,6 +98,7 @@ void collect(const json& result, Times& times) {
       time.residual = entry.value("residual", -1.0);
       time.sweeps = entry.value("sweeps", -1.0);
       time.contacts = entry.value("contacts", -1.0);
+      time.penetration = entry.value("penetration", -1.0);
     }
   }
 }
@@ -142,6 +146,7 @@ std::string note(const Time& time) {
   if (time.residual >= 0) parts.push_back(fmt::format("to {:.0e} m/s", time.residual));
   if (time.sweeps >= 0) parts.push_back(fmt::format("{:.0f} sweeps", time.sweeps));
   if (time.contacts >= 0) parts.push_back(fmt::format("{:.0f} contacts", time.contacts));
+  if (time.penetration >= 0) parts.push_back(fmt::format("{:.1e} m deep", time.penetration));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -191,6 +196,7 @@ json to_json(const Times& times, const std::vector<Missing>& absent) {
       if (time.residual >= 0) entry["residual_m_s"] = time.residual;
       if (time.sweeps >= 0) entry["sweeps"] = time.sweeps;
       if (time.contacts >= 0) entry["contacts"] = time.contacts;
+      if (time.penetration >= 0) entry["penetration_m"] = time.penetration;
     }
   for (const Missing& m : absent)
     result["absent"].push_back({{"group", m.group}, {"engine", m.engine}, {"why", m.why}});
@@ -260,11 +266,12 @@ void add_bench(CLI::App& app, Command& chosen) {
   const char* problems = std::getenv("SALTUS_FCLIB");
   arguments->problems = problems != nullptr ? problems : "../shared/fclib";
   command
-      ->add_option("group", arguments->group,
-                   "dynamics, solvers, snake, robot, pile or all of these; fclib: problem files; "
-                   "quadruped: P2's robot in every engine; table1: P2's configurations")
-      ->check(CLI::IsMember({"dynamics", "solvers", "snake", "robot", "pile", "all", "fclib",
-                             "quadruped", "table1"}));
+      ->add_option(
+          "group", arguments->group,
+          "dynamics, solvers, snake, robot, pile, creatures or all of these; fclib: problem "
+          "files; quadruped: P2's robot in every engine; table1: P2's configurations")
+      ->check(CLI::IsMember({"dynamics", "solvers", "snake", "robot", "pile", "creatures", "all",
+                             "fclib", "quadruped", "table1"}));
   command->add_option("--folder", arguments->folder, "where the benchmark programs are");
   command->add_option("--problems", arguments->problems,
                       "of fclib: the folder with MANIFEST.csv and problems/");

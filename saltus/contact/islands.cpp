@@ -90,6 +90,8 @@ const std::vector<Block>& IslandProblem::blocks() const {
 namespace {
 // Linear solves of the tree route on an island that may be made dense.
 constexpr int tree_iterations = 60;
+// Of Newton's last search there, where the island is too large to be made dense.
+constexpr int last_tree_iterations = 1000;
 }  // namespace
 
 void IslandProblem::reserve(int row_count) {
@@ -466,10 +468,10 @@ SolveReport solve_island(const Solver& solver, Forest& mass, IslandProblem& a) {
       const Vec start = Lambda;
       SolveReport report = solve_on_tree(a.tree, Lambda, o, mass, a.tree_work, a.work.newton);
       if (!report.converged && patient) {
-        if (a.rows <= fallback_rows)
-          o.max_iterations = std::min(asked.max_iterations, automatic->newton_iterations);
-        else
-          o.max_iterations = asked.max_iterations;
+        // The larger ones have nothing after this: as patient as the last of the dense chain.
+        const int last =
+            a.rows <= fallback_rows ? automatic->newton_iterations : last_tree_iterations;
+        o.max_iterations = std::min(asked.max_iterations, last);
         search_inside(a.tree, start, o, mass, a.tree_work, a.work.newton, Lambda, report);
       }
       return report;
