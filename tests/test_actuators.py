@@ -164,7 +164,8 @@ def test_play_event_driven(run, tmp_path):
     """A wheel flies through the play, onto the flank, which pushes until its force would pull, and back."""
     width, v0, kp, kd, end = 0.2, 0.5, 40.0, 0.4, 1.0
     scene = tmp_path / "wheel.yaml"
-    scene.write_text(WHEEL % ("", f"kp: {kp}, kd: {kd}, backlash: {width}", end) + f"initial: {{wheel: {{q: 0, v: {v0}}}}}\n")
+    scene.write_text(WHEEL % ("", f"kp: {kp}, kd: {kd}, backlash: {width}", end) +
+                     f"initial: {{wheel: {{q: 0, v: {v0}}}}}\n")
     done = run("run", scene, "--json", *EXACT)
     assert done.code == 0, done.err
     out = json.loads(done.out)

@@ -88,6 +88,30 @@ def test_a_start_in_penetration_is_refused(refused):
     refused(BALL.format(z=0.09), "t = 0 s", "floor - ball", "penetration")
 
 
+@pytest.mark.parametrize("change,told", [
+    ((", ball]}]", ", ball], compliant: {stiffness: 3e4}}]"),
+     ":10: integrator.type: expected time stepping: event-driven knows hard contacts only, a contact of the scene is"),
+    (("contacts:", "pushes: [{body: ball, at: 0.1, impulse: [1, 0, 0]}]\ncontacts:"),
+     ":7: pushes: expected time stepping (integrator moreau), got event-driven"),
+    (("contacts:", "cables: [{name: rope, through: [{point: [0, 0, 1]}, {body: ball, point: [0, 0, 0.1]}], length: 1}]\n"
+      "contacts:"),
+     ":7: cables: expected time stepping (integrator moreau), got event-driven")])
+def test_what_it_cannot_take_is_said_at_reading(run, tmp_path, change, told):
+    scene = tmp_path / "scene.yaml"
+    text = BALL.format(z=0.2).replace(*change)
+    assert text != BALL.format(z=0.2)
+    scene.write_text(text)
+    done = run("run", scene, "-q")
+    assert done.code == 2
+    assert told in done.err, done.err
+
+
+def test_controllers_are_refused_at_reading(run, scenes):
+    done = run("run", scenes / "p2/push.yaml", "-q", "--set", "integrator.type=event-driven")
+    assert done.code == 2
+    assert "locomotion: expected time stepping (integrator moreau), got event-driven" in done.err
+
+
 def test_a_scale_that_starts_backwards_is_refused(refused):
     refused("""
 saltus: 1

@@ -151,6 +151,7 @@ void EventIntegrator::record_stretch(double from, const EventMode& before) {
 bool EventIntegrator::step_to_a_mode(const std::string& why, EventReport& report) {
   const double from = here_.t;
   const EventMode before = mode_;
+  const auto recorded = static_cast<std::ptrdiff_t>(changes_.size());
   std::string last = why;
   // Where it was just so, from there on longer.
   const double T = fall_time();
@@ -164,7 +165,8 @@ bool EventIntegrator::step_to_a_mode(const std::string& why, EventReport& report
     if (end == landing_ || end == dynamics_.until ||
         decide({{Cause::chatter, {}, end}}, last, report)) {
       chatter_end_ = here_.t;
-      record_stretch(from, before);
+      record_stretch(from, before);  // before what was found at its end
+      std::rotate(changes_.begin() + recorded, changes_.end() - 1, changes_.end());
       return true;
     }
   }
