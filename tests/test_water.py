@@ -153,8 +153,8 @@ def test_momentum_with_given_vortices(run, scenes, tmp_path):
     scene, out = tmp_path / "fish.yaml", tmp_path / "fish.h5"
     scene.write_text("\n".join(line for line in text.splitlines() if not line.strip().startswith("tail:")))
     drag = json.dumps({"added_mass": [0, 0.0314159265, 0], "displaced": 0.0125663706, "length": 0.1666666666666667, "points": 1})
-    done = run("run", scene, "-o", out, "--set", "time.end=1", "--set", "metrics=[]", "--set", "time.step=0.002", "--set", "output.interval=0.002",
-               "--set", f"fluids[0].along={drag}")
+    done = run("run", scene, "-o", out, "--set", "time.end=0.5", "--set", "metrics=[]", "--set", "time.step=0.002", "--set", "output.interval=0.002",
+               "--set", f"fluids[0].along={drag}", timeout=120)
     assert done.code == 0, done.err
     frames = h5py.File(out)["frames"]
     t, parts, missing = frames["t"][:], frames["momentum"][:].reshape(-1, 3, 6), frames["momentum_missing"][:]
