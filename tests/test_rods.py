@@ -243,3 +243,16 @@ def test_bad_input(run, tmp_path, change, message):
     done = run("run", scene)
     assert done.code == 2, done.out
     assert message in done.err, done.err
+
+
+def test_a_basis_too_poor_for_its_clamps(run, tmp_path):
+    """Two functions cannot meet six conditions; six may, and a joint of the base would help."""
+    scene = tmp_path / "scene.yaml"
+    poor = SMALL.replace("length: 1", "length: 1\n    components: [bend_z]\n    functions: 2").replace(
+        "time:", "loops: [{name: clamp, between: [world, rod.tip], type: fixed, at: {position: [1, 0, 0]}}]\ntime:")
+    scene.write_text(poor)
+    done = run("run", scene)
+    assert done.code == 2 and "loops[0]: 'clamp' clamps a rod whose basis has 2 functions by 6 conditions" in done.err, done.err
+    scene.write_text(poor.replace("functions: 2", "functions: 6"))
+    done = run("run", scene)
+    assert done.code == 0, done.err

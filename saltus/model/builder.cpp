@@ -323,6 +323,39 @@ BodyIndex named_body(const Model& model, const std::string& name, const std::str
   } catch (const InputError& e) { throw InputError(path, e.what()); }
 }
 
+// Where nothing but coefficients of rods moves between the two bodies of a loop, they are as many
+// as it has rows at least, or no shape of the basis fits the clamps.
+void check_clamps(const Model& m) {
+  std::vector<int> rod_of(m.bodies.size(), -1);
+  for (std::size_t i = 0; i < m.rods.size(); ++i)
+    for (int j = 0; j < m.rods[i].stations; ++j) rod_of[m.rods[i].first + j] = static_cast<int>(i);
+  int loop = 0;
+  for (const Cut& cut : m.cuts) {
+    if (!cut.loop) continue;
+    std::set<int> path, rods;
+    const auto walk = [&](BodyIndex end) {
+      for (BodyIndex b = end; b.valid(); b = m.bodies[b].parent)
+        if (!path.insert(b.value).second) path.erase(b.value);  // beyond where they meet
+    };
+    walk(cut.parent);
+    walk(cut.child);
+    bool others = false;
+    for (const int b : path) {
+      if (rod_of[b] >= 0) rods.insert(rod_of[b]);
+      others = others || (rod_of[b] < 0 && nv_of(m.bodies[b].joint) > 0);
+    }
+    int moves = 0;
+    for (const int r : rods) moves += m.rods[r].size;
+    const int rows = cut.translations + cut.rotations;
+    require(
+        others || rods.empty() || moves >= rows, fmt::format("loops[{}]", loop),
+        fmt::format("'{}' clamps a rod whose basis has {} functions by {} conditions: expected as "
+                    "many functions at least",
+                    cut.name, moves, rows));
+    ++loop;
+  }
+}
+
 }  // namespace
 
 void ModelBuilder::add_loops(Model& model) const {
@@ -439,6 +472,7 @@ Model ModelBuilder::build() const {
   add_bodies(model, order);
   add_rods(model);
   add_loops(model);
+  check_clamps(model);
   add_shapes(model);
   add_contacts(model);
   add_supports(model);
