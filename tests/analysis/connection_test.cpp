@@ -206,7 +206,8 @@ TEST(Connection, RefusesWhatHasNone) {
   ModelBuilder two;
   JointSpec joint;
   joint.kind = Floating{};
-  two.body("one", {1, {}, Mat3::Identity()}, joint).body("other", {1, {}, Mat3::Identity()}, joint);
+  two.body("one", {1, Vec3::Zero(), Mat3::Identity()}, joint)
+      .body("other", {1, Vec3::Zero(), Mat3::Identity()}, joint);
   EXPECT_EQ(message([&] { (void)shape_space(two.build()); }),
             "expected one tree on one moving root; 'one' and 'other' both hang on the world");
   const ShapeCase c = three();

@@ -82,9 +82,9 @@ TEST(NetMotion, SatelliteByItsWheels) {
   w1.kind = Revolute{Vec3::UnitX()};
   w2.kind = Revolute{Vec3::UnitY()};
   b.gravity(Vec3::Zero());
-  b.body("hub", {10, {}, Vec3(0.8, 1.1, 0.9).asDiagonal()}, root);
-  b.body("wheel1", {1, {}, Vec3(0.05, 0.03, 0.03).asDiagonal()}, w1);
-  b.body("wheel2", {1, {}, Vec3(0.03, 0.05, 0.03).asDiagonal()}, w2);
+  b.body("hub", {10, Vec3::Zero(), Vec3(0.8, 1.1, 0.9).asDiagonal()}, root);
+  b.body("wheel1", {1, Vec3::Zero(), Vec3(0.05, 0.03, 0.03).asDiagonal()}, w1);
+  b.body("wheel2", {1, Vec3::Zero(), Vec3(0.03, 0.05, 0.03).asDiagonal()}, w2);
   const ShapeCase c(b.build());
   const ShapePath path = c.path(
       {"wheel1", "wheel2"},
@@ -209,13 +209,13 @@ struct Unicycle {
     ModelBuilder b;
     JointSpec root;
     root.kind = Planar{};
-    b.body("base", {1, {}, Mat3::Identity()}, root);
+    b.body("base", {1, Vec3::Zero(), Mat3::Identity()}, root);
     for (const auto& [name, y] : {std::pair{"f1", -0.15}, {"f2", 0.15}}) {
       JointSpec j;
       j.parent = "base";
       j.kind = Revolute{Vec3::UnitY()};
       j.placement.r = {0, y, 0};
-      b.body(name, {0.1, {}, Vec3(1e-3, 2e-3, 1e-3).asDiagonal()}, j);
+      b.body(name, {0.1, Vec3::Zero(), Vec3(1e-3, 2e-3, 1e-3).asDiagonal()}, j);
     }
     return b.build();
   }
