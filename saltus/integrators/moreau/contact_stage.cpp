@@ -87,19 +87,6 @@ void keep_hardest(const SolveReport& one, SolveReport& all) {
 
 }  // namespace
 
-// Of an island. The tolerance is meant for contacts that meet at up to 1 m/s; faster ones are asked
-// for as many digits, and not for more.
-Solver Stepper::solver_of(int island) const {
-  double fastest = 1;
-  for (const int b : out.islands[island].blocks)
-    if (const Block& k = out.assembly.blocks[b]; out.assembly.source[b].contact >= 0)
-      fastest = std::max(fastest, out.assembly.gamma_S.segment(k.row, std::min(k.rows, 3)).norm());
-  Solver solver = o.solver;
-  if (fastest > 1 && std::isfinite(fastest))
-    std::visit([&](ProxOptions& options) { options.tolerance *= fastest; }, solver);
-  return solver;
-}
-
 // Every island on its own.
 void Stepper::solve_islands(StepReport& report) {
   const SolveReport before = report.impact.solve;  // of earlier rounds of the step
@@ -107,7 +94,7 @@ void Stepper::solve_islands(StepReport& report) {
   report.worst = {};
   report.islands = out.islands.count();
   parallel_for(out.islands.count(), o.threads, [&](int i) {
-    w.results[i] = resolve(o.impact, solver_of(i), mech.forest().mass, out.problems[i]);
+    w.results[i] = resolve(o.impact, o.solver, mech.forest().mass, out.problems[i]);
     if (!w.results[i].solve.converged) retry_dense(i);
     store_impulses(out.islands[i], out.problems[i], out.assembly);
   });
@@ -131,7 +118,19 @@ void Stepper::retry_dense(int i) {
   const ImpactReport before = w.results[i];
   const Vec kept = p.Lambda;
   mech.form(out.assembly, out.islands[i], ProxGaussSeidel{}, w.v_free, true, p);
-  ImpactReport dense = resolve(o.impact, solver_of(i), mech.forest().mass, p);
+  ImpactReport dense = resolve(o.impact, o.solver, mech.forest().mass, p);
+  if (!dense.solve.converged && p.problem.has_G && p.problem.has_M) {
+    // Light links under a heavy load: G has digits that M has not.
+    const Vec primal = p.Lambda;
+    p.problem.has_M = false;
+    p.Lambda = kept;
+    ImpactReport dual = resolve(o.impact, o.solver, mech.forest().mass, p);
+    dual.solve.iterations += dense.solve.iterations;
+    if (dual.solve.residual < dense.solve.residual)
+      dense = dual;
+    else
+      p.Lambda = primal;
+  }
   dense.solve.iterations += before.solve.iterations;
   if (dense.solve.before.empty()) {
     dense.solve.before = before.solve.solver;
@@ -152,7 +151,7 @@ void Stepper::keep_failing(int i) {
   out.assembly.blocks = blocks;
   mech.form(out.assembly, out.islands[i], ProxGaussSeidel{}, w.v_free, true, out.failing);
   add_offset(out.failing.restitution, out.failing);
-  out.failing_tolerance = options_of(solver_of(i)).tolerance;
+  out.failing_tolerance = options_of(o.solver).tolerance;
   out.assembly.Lambda = solution;
 }
 

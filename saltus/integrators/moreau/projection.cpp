@@ -149,8 +149,7 @@ struct Corrector {
     Contact& c = p.assembly.contacts[k];
     if (model.contact_laws[c.law].compliant()) return;
     const HeldContact* h = held(c.key);
-    // What is lifted off one place of a rod comes down at others near by.
-    if (!h && c.point.gap >= 0 && !one_sided && model.rods.empty()) return;
+    if (!h && c.point.gap >= 0 && !one_sided) return;
     BlockSource from;
     from.contact = k;
     from.a = model.shapes[c.key.a].body;

@@ -81,7 +81,6 @@ struct Stepper {
   [[nodiscard]] bool motors_within();
   [[nodiscard]] bool slip_ends(int block) const;
   void capture(StepReport& report);
-  [[nodiscard]] Solver solver_of(int island) const;
   [[nodiscard]] double resting_speed() const;
   void keep_impulses();
 
