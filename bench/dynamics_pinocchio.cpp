@@ -3,50 +3,20 @@
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
-#include <pinocchio/algorithm/rnea.hpp>
-#include <pinocchio/multibody.hpp>
-#include <stdexcept>
 
 #include "bench/dynamics_peers.h"
 #include "bench/models.h"
+#include "bench/pinocchio_model.h"
 #include "bench/register.h"
 
 namespace saltus::bench {
 namespace {
 
-pinocchio::SE3 pose(const SE3& X) { return {X.R, X.r}; }
-
-pinocchio::Model convert(const Model& model) {
-  pinocchio::Model result;
-  result.gravity.linear(model.gravity);
-  for (const Body& body : model.bodies) {
-    const auto parent = static_cast<pinocchio::JointIndex>(body.parent + 1);
-    pinocchio::JointIndex joint = 0;
-    if (std::holds_alternative<Floating>(body.joint)) {
-      joint = result.addJoint(parent, pinocchio::JointModelFreeFlyer(), pose(body.placement),
-                              body.name);
-    } else {
-      const Vec3 axis = std::get<Revolute>(body.joint).axis;
-      const pinocchio::SE3 at = pose(body.placement);
-      if (axis == Vec3::UnitX())
-        joint = result.addJoint(parent, pinocchio::JointModelRX(), at, body.name);
-      else if (axis == Vec3::UnitY())
-        joint = result.addJoint(parent, pinocchio::JointModelRY(), at, body.name);
-      else if (axis == Vec3::UnitZ())
-        joint = result.addJoint(parent, pinocchio::JointModelRZ(), at, body.name);
-      else
-        throw std::runtime_error("bench: no such joint in the conversion to Pinocchio");
-    }
-    result.appendBodyToJoint(joint, {body.rigid.mass, body.rigid.com, body.rigid.about_com});
-  }
-  return result;
-}
-
 struct Case {
   pinocchio::Model model;
   pinocchio::Data data;
   Vec q, v, in;
-  explicit Case(const Model& ours) : model(convert(ours)), data(model) {
+  explicit Case(const Model& ours) : model(pinocchio_model(ours)), data(model) {
     const State state = some_state(ours);
     q = state.q;
     v = state.v;

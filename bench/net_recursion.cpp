@@ -1,14 +1,20 @@
 // Cost of a prescribed shape: one evaluation of Fig. 8 (net acceleration and all torques) and one
-// whole time step beside one RNEA on the same chain, from 10 to 10,000 bodies, with the exponent of
-// the growth from each size to the next.
-//   build/release/bench/net_recursion
+// whole time step beside one RNEA on the same chain, ours and Pinocchio's, from 10 to 10,000 bodies
+// in one run; with the exponents of their growth. All four take turns, and of each the shortest
+// time counts: another's load spoils all of them or none.
+//   build/release/bench/net_recursion [most bodies]
 #include "saltus/analysis/net_recursion.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 
+#include "bench/net_recursion_peer.h"
 #include "saltus/dynamics/algorithms.h"
 #include "saltus/integrators/moreau/moreau.h"
 #include "saltus/model/builder.h"
@@ -36,20 +42,33 @@ Model floating_chain(int bodies) {
   return builder.build();
 }
 
-// Seconds a call, over at least a tenth of a second.
-template <class F>
-double seconds(const F& f) {
+double seconds_of(const std::function<void()>& f, int calls) {
   using Clock = std::chrono::steady_clock;
-  for (int calls = 1;; calls *= 2) {
-    const auto began = Clock::now();
-    for (int i = 0; i < calls; ++i) f();
-    const double s = std::chrono::duration<double>(Clock::now() - began).count();
-    if (s > 0.1) return s / calls;
+  const auto began = Clock::now();
+  for (int i = 0; i < calls; ++i) f();
+  return std::chrono::duration<double>(Clock::now() - began).count() / calls;
+}
+
+// The shortest of some rounds, of all in turns; each call of a round takes a hundredth of a second
+// together.
+template <std::size_t n>
+std::array<double, n> shortest(const std::array<std::function<void()>, n>& all) {
+  constexpr int rounds = 15;
+  std::array<double, n> least{};
+  std::array<int, n> calls{};
+  for (std::size_t k = 0; k < n; ++k) {
+    if (!all[k]) continue;
+    least[k] = infinity;
+    calls[k] = std::max(1, static_cast<int>(0.01 / std::max(seconds_of(all[k], 1), 1e-7)));
   }
+  for (int r = 0; r < rounds; ++r)
+    for (std::size_t k = 0; k < n; ++k)
+      if (all[k]) least[k] = std::min(least[k], seconds_of(all[k], calls[k]));
+  return least;
 }
 
 struct Cost {
-  double rnea, recursion, step;
+  double rnea, recursion, step, pinocchio;  // the last zero where it is not installed
 };
 
 Cost cost_of(int bodies) {
@@ -64,35 +83,50 @@ Cost cost_of(int bodies) {
   prescribe_accelerations(model, drives, 0, a);
   Workspace work(model);
   NetRecursion recursion(model);
-  Cost cost{};
-  cost.rnea = seconds([&] { rnea(model, state.q, state.v, a, work, tau); });
-  cost.recursion = seconds([&] { (void)recursion.solve(state.q, state.v, a, work, tau); });
   StepWorkspace step_work(model);
   MoreauMidpoint options;
   options.dt = 1e-4;
   options.poses = false;
-  cost.step = seconds([&] { (void)step(model, drives, state, step_work, options); });
-  return cost;
+  rnea(model, state.q, state.v, a, work, tau);
+  const State start = state;
+  const auto t = shortest<4>({[&] { rnea(model, start.q, start.v, a, work, tau); },
+                              [&] { (void)recursion.solve(start.q, start.v, a, work, tau); },
+                              [&] { (void)step(model, drives, state, step_work, options); },
+                              bench::pinocchio_rnea(model, start.q, start.v, a, tau)});
+  return {t[0], t[1], t[2], t[3]};
 }
 
 }  // namespace
 }  // namespace saltus
 
-int main() {
-  fmt::print("{:>7} {:>12} {:>12} {:>7} {:>9} {:>12} {:>7} {:>9}\n", "bodies", "RNEA [us]",
-             "Fig. 8 [us]", "RNEAs", "exponent", "step [us]", "RNEAs", "exponent");
-  saltus::Cost last{};
-  int before = 0;
+int main(int count, char** arguments) {
+  const int most = count > 1 ? std::atoi(arguments[1]) : 10000;
+  fmt::print("{:>7} {:>10} {:>10} {:>10} {:>10} | {:>7} {:>7} {:>9} | {:>7} {:>7} {:>9}\n",
+             "bodies", "RNEA [us]", "Pinocchio", "Fig. 8", "step", "Fig. 8:", "RNEAs", "exponent",
+             "step:", "RNEAs", "exponent");
+  fmt::print("{:>51} | {:>7} {:>7} {:>9} | {:>7} {:>7}\n", "", "ours", "peer's", "", "ours",
+             "peer's");
+  saltus::Cost first{}, last{};
+  int begin = 0, before = 0;
+  const auto exponent = [](double now, double then, int n, int m) {
+    return m ? std::log(now / then) / std::log(static_cast<double>(n) / m) : NAN;
+  };
   for (const int n : {10, 30, 100, 300, 1000, 3000, 10000}) {
+    if (n > most) break;
     const saltus::Cost c = saltus::cost_of(n);
-    const auto exponent = [&](double now, double then) {
-      return before ? std::log(now / then) / std::log(static_cast<double>(n) / before) : NAN;
-    };
-    fmt::print("{:>7} {:>12.2f} {:>12.2f} {:>7.2f} {:>9.2f} {:>12.2f} {:>7.2f} {:>9.2f}\n", n,
-               1e6 * c.rnea, 1e6 * c.recursion, c.recursion / c.rnea,
-               exponent(c.recursion, last.recursion), 1e6 * c.step, c.step / c.rnea,
-               exponent(c.step, last.step));
+    const double peer = c.pinocchio > 0 ? c.pinocchio : NAN;
+    fmt::print(
+        "{:>7} {:>10.2f} {:>10.2f} {:>10.2f} {:>10.2f} | {:>7.2f} {:>7.2f} {:>9.2f} | {:>7.2f} "
+        "{:>7.2f} {:>9.2f}\n",
+        n, 1e6 * c.rnea, 1e6 * peer, 1e6 * c.recursion, 1e6 * c.step, c.recursion / c.rnea,
+        c.recursion / peer, exponent(c.recursion, last.recursion, n, before), c.step / c.rnea,
+        c.step / peer, exponent(c.step, last.step, n, before));
+    if (!begin) first = c, begin = n;
     last = c;
     before = n;
   }
+  if (before > begin)
+    fmt::print("exponents from {} to {} bodies: Fig. 8 {:.3f}, a step {:.3f}\n", begin, before,
+               exponent(last.recursion, first.recursion, before, begin),
+               exponent(last.step, first.step, before, begin));
 }
