@@ -21,8 +21,8 @@ WALL = .02  # its distance
 
 def between_clamps(P, segments, bent=True):
     """EI = L = 1, both ends clamped, one of them guided and pushed by the dead load P; the wall at the distance WALL. It begins
-    about as it rests under small deflections: bent on half of the length, or on a part of .4 from either end."""
-    l = .5 if P < 16 * PI * PI else .4
+    about as it rests under small deflections, bent on half of the length."""
+    l = .5
 
     def curvature(x):
         x = min(x, 1 - x)
@@ -65,39 +65,6 @@ def test_it_presses_with_one_point(run, tmp_path):
     print(f"    {len(held)} points push with {total:.6f}, linear theory {force:.6f}")
     assert abs(total / force - 1) < 5e-3 and found["stable"]
     assert all(abs(h["point"][0] - .5) < .06 for h in held)
-
-
-def settled(run, scene, P, segments=20):
-    """Where it comes to rest in time, the same scene with some viscosity."""
-    scene.write_text(between_clamps(P, segments).replace(
-        "inertia: [1, 0, 0, 0]", "inertia: [1, 0, 0, 0], damping: [0, 0, 0, 0, 0, 0.3], theta: 1").replace(
-        "time: {step: 0.01, end: 1}", "time: {step: 0.02, end: 16}").replace(
-        "body: rod.tip}]", f"body: rod.tip}}, {{name: middle, body: rod.s{segments // 2}.tip}}]") + """metrics:
-  - {name: force, type: mean-force, objects: wall, from: 15, to: 16}
-  - {name: x, type: position, probe: tip, axis: x, at: 16}
-  - {name: middle, type: position, probe: middle, axis: y, at: 16}
-""")
-    done = run("run", scene, "--json", timeout=300)
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert found["max_penetration"] <= 1e-6
-    return found["metrics"]
-
-
-def test_it_lies_on_the_wall(run, tmp_path):
-    """VERIFY-P4 section 9: at 25 pi^2 two point forces of 12.36605326 and shorter by .0015029423."""
-    found = settled(run, tmp_path / "s.yaml", 25 * PI * PI)
-    print(f"    forces {found['force']:.6f}, shorter by {1 - found['x']:.9f}, middle {found['middle']:.9f}")
-    assert abs(found["force"] / (2 * 12.36605326) - 1) < 1e-3
-    assert abs((1 - found["x"]) / .0015029423 - 1) < 1e-3
-    assert 0 <= WALL - found["middle"] < 1e-5  # between the points that touch
-
-
-def test_what_lies_buckles_off_at_36_pi_2(run, tmp_path):
-    """Exactly, for d = .02, at 354.9848: the part that lies is a column clamped at both ends."""
-    middle = settled(run, tmp_path / "s.yaml", 370)["middle"]
-    print(f"    at P = 370 the middle is {WALL - middle:.2e} off the wall")
-    assert WALL - middle > 1e-3
 
 
 # --- whatever it lies on ------------------------------------------------------------------------
