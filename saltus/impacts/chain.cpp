@@ -180,8 +180,10 @@ class Chain {
     if (lost == 0) {
       const Eigen::LDLT<Mat> factor(scaled);
       d_.p0 = s.asDiagonal() * factor.solve(asked);
-      d_.P = s.asDiagonal() *
-             factor.solve(Mat(s.asDiagonal() * Mat::Identity(n, n).rightCols(unknowns)));
+      d_.P.resize(n, unknowns);
+      if (unknowns > 0)  // an empty side Eigen reads through a null pointer
+        d_.P = s.asDiagonal() *
+               factor.solve(Mat(s.asDiagonal() * Mat::Identity(n, n).rightCols(unknowns)));
       d_.u0 = Vec::Zero(unknowns);
       d_.U = Mat::Identity(unknowns, unknowns);
       return;

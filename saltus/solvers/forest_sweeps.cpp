@@ -364,6 +364,8 @@ void Sweeps<D>::solve_branch(int node, const V& p, int unknown, double value, do
   k.u.segment(base, count).setZero();
   for (int i = node; i >= 0; i = s.parent[i]) k.p[i].setZero();
   k.p[node] = p;
+  double none = 0;  // of a tree that does not move; no offset to a null pointer below
+  if (count == 0) x_tree = &none;
   // A force on an unknown is read from x, which forward() fills afterwards.
   const double* b = nullptr;
   if (unknown >= 0) {
