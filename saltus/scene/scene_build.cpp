@@ -64,8 +64,7 @@ InputError SystemBuilder::located(const InputError& e) const {
 
 // A massless chain or a point mass on a hinge has no motion: say so now, not in the first step.
 void SystemBuilder::check_mass() const {
-  Workspace work(system.model);
-  forward_kinematics(system.model, system.start.q, system.start.v, work);
+  const Workspace work = at_start();
   Forest mass;
   mass.resize(forest_shape(system.model));
   load_mass(work, Vec::Zero(system.model.nv), mass);

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "saltus/dynamics/workspace.h"
 #include "saltus/scene/scene.h"
 
 namespace saltus {
@@ -68,6 +69,7 @@ struct SystemBuilder {
   void refuse_inconsistent_rates(const std::vector<CoordinateWish>& all) const;
   void check_runners() const;
   void check_wheels() const;
+  [[nodiscard]] Workspace at_start() const;  // kinematics there
   [[nodiscard]] bool is_of_robot(int cut) const;
   [[nodiscard]] std::string joint_name(int i) const;
   [[nodiscard]] std::vector<CoordinateWish> wishes() const;

@@ -116,8 +116,7 @@ std::vector<CoordinateWish> SystemBuilder::wishes() const {
   std::vector<CoordinateWish> all;
   for (const Prescribed& p : system.actuation.prescribed)
     all.push_back({p.coordinate, value(p.r, 0), rate(p.r, 0), true, true});
-  Workspace work(model);
-  forward_kinematics(model, system.start.q, system.start.v, work);
+  const Workspace work = at_start();
   for (std::size_t i = 0; i < model.coordinates.size(); ++i) {
     const Coordinate& c = model.coordinates[i];
     const CoordinateIndex index(static_cast<int>(i));
@@ -175,8 +174,7 @@ void SystemBuilder::refuse_inconsistent_rates(const std::vector<CoordinateWish>&
   if (system.closure.missed < 0 || system.closure.largest_miss <= 1e-2 * fastest) return;
   const CoordinateWish& missed = all[system.closure.missed];
   const Model& model = system.model;
-  Workspace work(model);
-  forward_kinematics(model, system.start.q, system.start.v, work);
+  const Workspace work = at_start();
   throw error("initial",
               fmt::format("the loops do not allow joint '{}' a rate of {:.6g} with the others "
                           "given; {:.6g} would be possible",
@@ -184,11 +182,17 @@ void SystemBuilder::refuse_inconsistent_rates(const std::vector<CoordinateWish>&
                           coordinate_rate(model, work, system.start.v, missed.coordinate)));
 }
 
+Workspace SystemBuilder::at_start() const {
+  Workspace work(system.model);
+  forward_kinematics(system.model, system.start.q, system.start.v, work);
+  return work;
+}
+
 // A start that breaks a velocity constraint would be an impact that nobody asked for.
 void SystemBuilder::check_runners() const {
   const Model& model = system.model;
-  Workspace work(model);
-  forward_kinematics(model, system.start.q, system.start.v, work);
+  if (model.runners.empty()) return;
+  const Workspace work = at_start();
   for (std::size_t i = 0; i < model.runners.size(); ++i) {
     const Runner& r = model.runners[i];
     const RunnerRows rows = runner_rows(
@@ -212,8 +216,8 @@ void SystemBuilder::check_runners() const {
 
 void SystemBuilder::check_wheels() const {
   const Model& model = system.model;
-  Workspace work(model);
-  forward_kinematics(model, system.start.q, system.start.v, work);
+  if (model.wheels.empty()) return;
+  const Workspace work = at_start();
   for (std::size_t i = 0; i < model.wheels.size(); ++i) {
     const Wheel& w = model.wheels[i];
     const WheelRows rows = wheel_rows(work, w);

@@ -12,6 +12,7 @@
 #include "saltus/model/builder.h"
 #include "tests/support/random.h"
 #include "tests/support/shape_case.h"
+#include "tests/support/shape_columns.h"
 
 namespace saltus {
 namespace {
@@ -140,18 +141,8 @@ TEST(Connection, DerivativesOfColumns) {
     const ShapeSpace space = shape_space(model, reference);
     ASSERT_EQ(space.p(), 3 + 1 + 3 + 1 + 1);
     const Vec r = 0.7 * random.vector(space.p()), rdot = random.vector(space.p());
-    const Vec u = rate_map(space, r) * rdot;
-    const ShapeColumns c = shape_columns(model, space, r);
-    const ShapeColumns d = shape_columns_along(model, space, r, c, u);
+    expect_derivatives_of_columns(model, space, r, rdot, 2e-9, reference);
     const double e = 1e-5;
-    const ShapeColumns plus = shape_columns(model, space, r + e * rdot);
-    const ShapeColumns minus = shape_columns(model, space, r - e * rdot);
-    for (std::size_t i = 0; i < c.net.size(); ++i) {
-      const Mat net = (plus.net[i] - minus.net[i]) / (2 * e);
-      const Mat shape = (plus.shape[i] - minus.shape[i]) / (2 * e);
-      EXPECT_LT((net - d.net[i]).norm(), 2e-9) << reference << ", body " << i;
-      EXPECT_LT((shape - d.shape[i]).norm(), 2e-9) << reference << ", body " << i;
-    }
     const double bias =
         ((rate_map(space, r + e * rdot) - rate_map(space, r - e * rdot)) / (2 * e) * rdot -
          rate_bias(space, r, rdot))

@@ -15,6 +15,7 @@
 #include "saltus/model/builder.h"
 #include "tests/rods/rod_cases.h"
 #include "tests/support/random.h"
+#include "tests/support/shape_columns.h"
 
 namespace saltus {
 namespace {
@@ -223,18 +224,7 @@ TEST(ShapeOfRods, DerivativesOfColumns) {
   for (const char* reference : {"trunk", "rod.3", "link"}) {
     const ShapeSpace space = shape_space(model, reference);
     const Vec r = 0.6 * random.vector(space.p()), rdot = random.vector(space.p());
-    const Vec u = rate_map(space, r) * rdot;
-    const ShapeColumns c = shape_columns(model, space, r);
-    const ShapeColumns d = shape_columns_along(model, space, r, c, u);
-    const double e = 1e-5;
-    const ShapeColumns plus = shape_columns(model, space, r + e * rdot);
-    const ShapeColumns minus = shape_columns(model, space, r - e * rdot);
-    for (std::size_t i = 0; i < c.net.size(); ++i) {
-      const Mat net = (plus.net[i] - minus.net[i]) / (2 * e);
-      const Mat shape = (plus.shape[i] - minus.shape[i]) / (2 * e);
-      EXPECT_LT((net - d.net[i]).norm(), 1e-7) << reference << ", body " << i;
-      EXPECT_LT((shape - d.shape[i]).norm(), 1e-7) << reference << ", body " << i;
-    }
+    expect_derivatives_of_columns(model, space, r, rdot, 1e-7, reference);
   }
 }
 
