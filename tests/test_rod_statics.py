@@ -113,3 +113,88 @@ probes: [{{name: tip, body: rod.tip}}]
         print(f"    {segments} segments: tip off by {off[-1]:.1e} m, the last contact at {lies:.4f}")
         assert abs(lies - .3825969385) < 2 / segments
     assert off[0] < 4e-4 and off[1] < 3e-5
+
+
+@pytest.mark.parametrize("pieces", [10, 40])
+def test_on_a_peg_between_stations(run, tmp_path, pieces):
+    """A clamped heavy rod on a frictionless peg, met between two stations, against shooting: EI = w = L = 1."""
+    x0, y0, r = .55, -.12, .1
+
+    def bent(u):
+        moment, force, angle, at = u
+        normal = np.array([math.cos(angle), math.sin(angle)])
+
+        def slope(pushed):
+            def f(s, y):
+                n = (force * normal if pushed else 0) - np.array([0, 1 - s])
+                return [math.cos(y[2]), math.sin(y[2]), y[3], math.sin(y[2]) * n[0] - math.cos(y[2]) * n[1]]
+            return f
+        opts = {"rtol": 1e-12, "atol": 1e-13}
+        there = integrate.solve_ivp(slope(True), (0, at), [0, 0, 0, moment], **opts).y[:, -1]
+        tip = integrate.solve_ivp(slope(False), (at, 1), there, **opts).y[:, -1]
+        return there, tip, normal
+
+    def off(u):
+        there, tip, normal = bent(u)
+        return [*(there[:2] - np.array([x0, y0]) - r * normal), math.cos(there[2]) * normal[0] + math.sin(there[2]) * normal[1],
+                tip[3]]
+
+    u, _, found, message = optimize.fsolve(off, [-.2, .7, 1.6, .55], xtol=1e-13, full_output=True)
+    assert found == 1, message
+    tip = bent(u)[1]
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(f"""saltus: 1
+planar: true
+gravity: [0, -1, 0]
+rods:
+  - {{name: rod, length: 1, components: [bend_z], basis: linear, functions: {pieces}, cells: {pieces}, points: 2, touches: 2,
+      stiffness: [0, 0, 0, 0, 0, 1], inertia: [1, 0, 0, 0], shapes: [{{type: point}}]}}
+obstacles: [{{name: peg, type: peg, radius: {r}, at: {{position: [{x0}, {y0}, 0]}}}}]
+contacts: [{{between: ["rod.*", peg]}}]
+time: {{step: 0.01, end: 1}}
+probes: [{{name: tip, body: rod.tip}}]
+""")
+    done = run("equilibrium", scene, "--json")
+    assert done.code == 0, done.err
+    rest = json.loads(done.out)
+    held = [h for h in rest["held"] if h["contact"]]
+    gone = math.dist(rest["probes"]["tip"][:2], tip[:2])
+    print(f"    {pieces} pieces: tip off by {gone:.1e} m, force {held[0]['force']:.9f} ({u[1]:.9f}) at {held[0]['name']}")
+    assert len(held) == 1 and "touch" in held[0]["name"] and rest["stable"]
+    # The moment has a kink within a piece: third order.
+    assert gone < .02 * pieces**-3 and abs(held[0]["force"] / u[1] - 1) < .3 * pieces**-3
+
+
+@pytest.mark.parametrize("points", [4, 8])
+def test_a_rocker_rolls_on_its_curve(run, tmp_path, points):
+    """A rigid arc of radius 1 and half angle a on a smooth floor, its end on a vertical rail: where it touches moves along it.
+    Its centre of mass is d = sin(a)/a under the arc's, so the stiffness is m g d, whatever station is near; inertia
+    m (1 - d^2) and m h^2 for the way of the centre over the end's height, h = d - cos(a)."""
+    a, g = .5, 9.81
+    d = math.sin(a) / a
+    h = d - math.cos(a)
+    exact = g * d / (1 - d * d + h * h)
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(f"""saltus: 1
+planar: true
+gravity: [0, -{g}, 0]
+bodies: [{{name: cart, mass: 1e-12, inertia: [0, 1e-12, 1e-12], joint: {{type: prismatic, axis: [0, 1, 0]}}}}]
+rods:
+  - {{name: rod, parent: cart, joint: {{type: revolute}}, length: {2 * a}, components: [bend_z], basis: constant, functions: 1,
+      points: {points}, touches: 2, curvature: [0, 0, 1], stiffness: [0, 0, 0, 0, 0, 1], inertia: [1, 0, 0, 0],
+      prescribed: {{bend_z.0: 0}}, shapes: [{{type: point}}]}}
+obstacles: [{{name: floor, type: half-space, at: {{rpy: [-1.5707963267948966, 0, 0]}}}}]
+contacts: [{{between: ["rod.*", floor]}}]
+initial: {{cart: {1 - math.cos(a)}, rod.base: {-a + .05}}}
+time: {{step: 0.01, end: 1}}
+probes: [{{name: base, body: rod.base}}]
+""")
+    done = run("equilibrium", scene, "--json")
+    assert done.code == 0, done.err
+    rest = json.loads(done.out)
+    off = rest["least_eigenvalue"] / exact - 1
+    print(f"    {points} points: {rest['held'][0]['name']} pushes {rest['held'][0]['force']:.9f} N, "
+          f"square of the frequency {rest['least_eigenvalue']:.8f} ({exact:.8f}), angle {rest['q'][1] + a:.1e}")
+    assert abs(rest["held"][0]["force"] - g) < 1e-9 and abs(rest["q"][1] + a) < 1e-6
+    # Differences of 1e-5 in forces of the size of the weight.
+    assert abs(off) < 1e-7

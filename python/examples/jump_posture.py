@@ -117,13 +117,21 @@ def optimise(start):
     o.add_inequality_mconstraint(ground, np.full(7, 1e-10))
     o.set_xtol_rel(1e-9)
     o.set_maxeval(300)
-    try:
-        x = o.optimize(np.concatenate([[1.0], start, np.zeros(3)]))
-    except (nlopt.RoundoffLimited, RuntimeError, ValueError):
-        return None
-    off = np.empty(3)
-    balance(off, x, np.empty((0, 0)))
-    return x if abs(off).max() < 1e-8 and clearances(x[1:7]).min() > -1e-8 else None
+    # Where limits meet a flat ridge SLSQP stops short or zigzags; begun again, its matrix starts anew. It has converged
+    # when that gains nothing.
+    x, before = np.concatenate([[1.0], start, np.zeros(3)]), None
+    for _ in range(12):
+        try:
+            x = o.optimize(np.clip(x, -bounds, bounds))
+        except (nlopt.RoundoffLimited, RuntimeError, ValueError):
+            return None
+        off = np.empty(3)
+        balance(off, x, np.empty((0, 0)))
+        sound = abs(off).max() < 1e-8 and clearances(x[1:7]).min() > -1e-8
+        if sound and before is not None and abs(x[0] - before) < 1e-7 * abs(x[0]):
+            return x
+        before = x[0] if sound else None
+    return None
 
 
 if __name__ == "__main__":

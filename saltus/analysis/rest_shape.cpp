@@ -9,6 +9,7 @@
 
 #include "saltus/base/error.h"
 #include "saltus/contact/elements.h"
+#include "saltus/contact/rod_touches.h"
 #include "saltus/contact/rows/contact.h"
 #include "saltus/contact/rows/families.h"
 #include "saltus/dynamics/algorithms.h"
@@ -17,6 +18,7 @@
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/forces/joint_forces.h"
 #include "saltus/forces/rod_forces.h"
+#include "saltus/model/state.h"
 
 namespace saltus {
 
@@ -25,6 +27,7 @@ namespace {
 constexpr double difference = 1e-5;  // of central differences: truncation and rounding near 1e-10
 constexpr double most_move = 0.2;    // of the length scale, and so many radians, in one step
 constexpr int most_shortenings = 30;
+constexpr double place_tolerance = 1e-7;  // of the length scale: gaps are flat in it there
 
 // What may push or holds: a slot, or the contact of a key.
 struct Bond {
@@ -42,6 +45,8 @@ struct RestProblem {
   Workspace work;
   Assembly rows;
   ContactFinder finder;
+  RodTouches touches;
+  Vec places = Vec::Constant(model.touches, -1);  // as State::touches
   std::vector<std::int32_t> turns;
   Vec target, zero, offset, h;
   double size = 0;  // of the terms of h
@@ -54,6 +59,7 @@ struct RestProblem {
         work(m),
         rows(m),
         finder(m),
+        touches(m),
         turns(m.coordinates.size(), 0),
         target(Vec::Zero(static_cast<Eigen::Index>(m.coordinates.size()))),
         zero(Vec::Zero(m.nv)),
@@ -205,22 +211,77 @@ struct RestProblem {
     return out;
   }
 
-  // -d(h + W lambda)/dq over all velocities, symmetric.
+  // A contact between stations of a rod at an isolated minimum of its gap.
+  struct Valley {
+    ContactKey key;
+    double force = 0, curvature = 0;
+  };
+  // -d(h + W lambda)/dq over all velocities, symmetric. Of a contact between stations g is the
+  // least along the rod: at fixed places X its second derivative would lack -g_qX g_Xq / g_XX.
   [[nodiscard]] Mat tangent(const Vec& q, const std::vector<Bond>& bonds, const Vec& lambda) {
     Mat H(model.nv, model.nv), W;
     Vec gap;
     const bool pushed = lambda.size() > 0 && !lambda.isZero(0);
+    const std::vector<Valley> valleys =
+        pushed ? valleys_of(q, bonds, lambda) : std::vector<Valley>();
+    Mat slopes(model.nv, static_cast<Eigen::Index>(valleys.size()));
+    Vec slope(slopes.cols());
     const auto pull = [&](int k, double step) -> Vec {
       Vec moved = q;
       advance(model, moved, Vec::Unit(model.nv, k), step);
       forces(moved);
+      for (std::size_t i = 0; i < valleys.size(); ++i)
+        slope[static_cast<Eigen::Index>(i)] =
+            touches.run(model, work, moved, valleys[i].key, places).slope;
       if (!pushed) return h;
       write(bonds, moved, W, gap);
       return h + W * lambda;
     };
-    for (int k = 0; k < model.nv; ++k)
-      H.col(k) = (pull(k, -difference) - pull(k, difference)) / (2 * difference);
+    for (int k = 0; k < model.nv; ++k) {
+      const Vec after = pull(k, difference);
+      slopes.row(k) = slope.transpose();
+      H.col(k) = (pull(k, -difference) - after) / (2 * difference);
+      slopes.row(k) = (slopes.row(k) - slope.transpose()).eval() / (2 * difference);
+    }
+    for (std::size_t i = 0; i < valleys.size(); ++i) {
+      const auto along = slopes.col(static_cast<Eigen::Index>(i));
+      H += valleys[i].force / valleys[i].curvature * along * along.transpose();
+    }
     return 0.5 * (H + H.transpose());
+  }
+
+  [[nodiscard]] std::vector<Valley> valleys_of(const Vec& q, const std::vector<Bond>& bonds,
+                                               const Vec& lambda) {
+    std::vector<Valley> found;
+    if (model.touches == 0) return found;
+    forces(q);
+    for (int i = 0, at = 0; i < static_cast<int>(bonds.size()); at += bonds[i++].rows) {
+      if (bonds[i].slot >= 0 || !(lambda[at] > 0)) continue;
+      const RodTouches::Run r = touches.run(model, work, q, bonds[i].key, places);
+      if (r.valley) found.push_back({bonds[i].key, lambda[at], r.curvature});
+    }
+    return found;
+  }
+
+  // Where rods touch between stations, at the last forces(q): places that carry load go to their
+  // minimum, what is deeper than the stations beside it is given one. False if all stay.
+  [[nodiscard]] bool move_places(const Vec& q, const std::vector<Bond>& bonds, const Vec& lambda,
+                                 double margin) {
+    if (model.touches == 0 || model.has_compliant) return false;
+    State state = make_state(model);
+    state.q = q;
+    state.touches = places;
+    for (int i = 0, at = 0; i < static_cast<int>(bonds.size()); at += bonds[i++].rows)
+      if (bonds[i].slot < 0 && lambda[at] > 0) state.contacts.push_back({.key = bonds[i].key});
+    (void)touches.choose(model, work, q, margin, state);
+    bool moved = false;
+    for (Eigen::Index j = 0; j < places.size(); ++j)
+      moved = moved || (places[j] < 0) != (state.touches[j] < 0) ||
+              std::abs(places[j] - state.touches[j]) > place_tolerance * model.length_scale;
+    if (!moved) return false;
+    places = state.touches;
+    put_touches(model, places, work);
+    return true;
   }
 
   [[nodiscard]] Vec free(const Vec& x) const { return x(moves); }
@@ -350,6 +411,8 @@ RestReport find_rest(const Model& model, const Actuation& actuation, double t, V
   double raised = 0;  // of M in H
   for (;; ++report.iterations) {
     p.forces(q);
+    const bool moved = p.move_places(q, bonds, lambda, margin);
+    if (moved) p.forces(q);
     const std::vector<Bond> before = bonds;
     const Vec lambda_before = lambda;
     bonds = p.bonds(margin);
@@ -377,7 +440,7 @@ RestReport find_rest(const Model& model, const Actuation& actuation, double t, V
     crba(model, p.work);
     const Mat M = p.work.M(p.moves, p.moves);
     H = p.tangent(q, bonds, lambda)(p.moves, p.moves);
-    const bool done = report.residual <= options.tolerance && report.gap <= closed_gap;
+    const bool done = !moved && report.residual <= options.tolerance && report.gap <= closed_gap;
     if (done || n == 0 || report.iterations == options.max_iterations) {
       report.converged = done;
       const Mat Z = null_space(columns_of(A, active));

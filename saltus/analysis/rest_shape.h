@@ -6,7 +6,9 @@
 // push: there is no friction, so that h derives from a potential U and a rest is where U is
 // stationary. Steps are those of sequential quadratic programming with the exact tangent
 // -d(h + W lambda)/dq (differences of the analytic h and W), raised by M where it is not positive
-// on what the rows leave free, and shortened until U and the violation of gaps fall.
+// on what the rows leave free, and shortened until U and the violation of gaps fall. Places between
+// stations at which rods touch (contact/rod_touches.h) are put anew after each such rest, until
+// they stay.
 #pragma once
 #include <string>
 #include <vector>

@@ -188,31 +188,43 @@ void RodTouches::find_spots(const Context& c) {
   }
 }
 
-// A place that carries load: to the minimum whose slope it stands on.
-void RodTouches::follow(const Context& c, int line, int other, int touch, Vec& X) {
+RodTouches::Valley RodTouches::valley(const Context& c, int line, int other, int touch,
+                                      const Vec& X) {
   const Line& l = lines_[line];
   const RodElement& r = c.model.rods[l.rod];
-  const std::vector<RodPoint>& points = points_[l.rod];
-  double low = 0, high = r.segment->spec.length;
-  for (const RodPoint& p : points) {
-    if (p.X < X[touch]) low = std::max(low, p.X);
-    if (p.X > X[touch]) high = std::min(high, p.X);
+  Valley v;
+  v.high = r.segment->spec.length;
+  for (const RodPoint& p : points_[l.rod]) {
+    if (p.X < X[touch]) v.low = std::max(v.low, p.X);
+    if (p.X > X[touch]) v.high = std::min(v.high, p.X);
   }
   for (int j = 0; j < r.touches; ++j) {
     const double there = X[r.touch0 + j];
     if (there < 0) continue;
-    if (there < X[touch]) low = std::max(low, there);
-    if (there > X[touch]) high = std::min(high, there);
+    if (there < X[touch]) v.low = std::max(v.low, there);
+    if (there > X[touch]) v.high = std::min(v.high, there);
   }
-  const double width = high - low, d = same_place * width;
-  if (!(X[touch] - d > low && X[touch] + d < high)) return;
-  const Sample here = sample_at(c, l, X[touch], other),
-               before = sample_at(c, l, X[touch] - d, other),
+  const double width = v.high - v.low, d = same_place * width;
+  if (!(X[touch] - d > v.low && X[touch] + d < v.high)) return v;
+  v.here = sample_at(c, l, X[touch], other);
+  const Sample before = sample_at(c, l, X[touch] - d, other),
                after = sample_at(c, l, X[touch] + d, other);
-  if (!here.near || !before.near || !after.near) return;
+  if (!v.here.near || !before.near || !after.near) return v;
   // Of a rod that lies there the gap is no valley: such a point stays where it is.
-  const double curvature = (after.slope - before.slope) / (2 * d);
-  if (!(0.125 * curvature * width * width > touch_depth)) return;
+  v.curvature = (after.slope - before.slope) / (2 * d);
+  v.isolated = 0.125 * v.curvature * width * width > touch_depth;
+  return v;
+}
+
+// A place that carries load: to the minimum whose slope it stands on.
+void RodTouches::follow(const Context& c, int line, int other, int touch, Vec& X) {
+  const Valley v = valley(c, line, other, touch, X);
+  if (!v.isolated) return;
+  const Line& l = lines_[line];
+  const RodElement& r = c.model.rods[l.rod];
+  const std::vector<RodPoint>& points = points_[l.rod];
+  const Sample& here = v.here;
+  double low = v.low, high = v.high;
   if (here.slope == 0) return;
   Sample end = sample_at(c, l, here.slope < 0 ? high : low, other);
   if (end.near && (here.slope < 0) == (end.slope < 0)) {  // it went over the next station
@@ -410,6 +422,18 @@ bool RodTouches::choose(const Model& m, const Workspace& w, VecIn q, double marg
   double left = 0;
   (void)assign(m, true, state.touches, left);
   return state.touches != before_;
+}
+
+RodTouches::Run RodTouches::run(const Model& m, const Workspace& w, VecIn q, const ContactKey& key,
+                                const Vec& touches) {
+  const Context c{m, w, q, widest_};
+  for (const auto& [shape, other] : {std::pair(key.a, key.b), std::pair(key.b, key.a)}) {
+    const int touch = touch_of_[shape];
+    if (touch < 0 || touches[touch] < 0 || line_of_[shape] < 0 || is_tube(m, other)) continue;
+    const Valley v = valley(c, line_of_[shape], other, touch, touches);
+    return {v.isolated, v.here.slope, v.curvature};
+  }
+  return {};
 }
 
 bool RodTouches::add_missing(const Model& m, const Workspace& w, const State& state, Vec& touches,

@@ -34,6 +34,15 @@ class RodTouches {
   bool add_missing(const Model& model, const Workspace& work, const State& state, Vec& touches,
                    double& deepest);
 
+  // How the gap of a contact between stations runs along the rod: a valley where it is that of an
+  // isolated minimum against a shape, so that the place moves with it.
+  struct Run {
+    bool valley = false;
+    double slope = 0, curvature = 0;  // dg/dX, d2g/dX2
+  };
+  [[nodiscard]] Run run(const Model& model, const Workspace& work, VecIn q, const ContactKey& key,
+                        const Vec& touches);
+
  private:
   // A tube: a sphere at every station of a segment.
   struct Line {
@@ -68,6 +77,14 @@ class RodTouches {
   [[nodiscard]] Sample sample_at(const Context& c, const Line& line, double X, int other);
   [[nodiscard]] Sample least(const Context& c, const Line& line, Sample a, Sample b, int other);
   void find_spots(const Context& c);
+  // About a place: between which others it is, and the gap there.
+  struct Valley {
+    double low = 0, high = 0;
+    Sample here;
+    double curvature = 0;
+    bool isolated = false;
+  };
+  [[nodiscard]] Valley valley(const Context& c, int line, int other, int touch, const Vec& X);
   void follow(const Context& c, int line, int other, int touch, Vec& X);
   void scan(const Context& c, const Vec& X, double depth);
   void scan_shape(const Context& c, int line, int other, const Vec& X, double depth);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "saltus/base/error.h"
 #include "saltus/dynamics/joint_kinematics.h"
 #include "saltus/model/joint_traits.h"
 
@@ -24,7 +25,10 @@ Workspace::Workspace(const Model& model, SharedPlan shared) : plan(std::move(sha
   for (const RodElement& r : model.rods)
     for (int j = 0; j < r.touches; ++j) idle[r.first_touch + j] = 1;
   rods.resize(plan->rods.size());
-  for (std::size_t i = 0; i < rods.size(); ++i) rods[i].resize(*plan->rods[i]);
+  for (std::size_t i = 0; i < rods.size(); ++i) {
+    SALTUS_ASSERT(plan->rods[i] == model.rods[i].segment);  // one order
+    rods[i].resize(*plan->rods[i]);
+  }
   for (auto* x : {&S, &S_I, &S0, &U}) x->setZero(6, model.ns);
   B.setZero(6, plan->elements.empty() ? 0 : model.nv);
   for (const int first : plan->elements)

@@ -61,7 +61,18 @@ EventMode mode_of(const Model& model, const std::vector<RestReport::Held>& held)
     if (h.contact) contacts.push_back(&h);
   std::sort(contacts.begin(), contacts.end(),
             [](const auto* a, const auto* b) { return a->key < b->key; });
+  const auto between_stations = [&](int shape) {
+    const BodyIndex body = model.shapes[shape].body;
+    return std::any_of(model.rods.begin(), model.rods.end(), [&](const RodElement& r) {
+      return body >= r.first_touch && body < r.first_touch + r.touches;
+    });
+  };
   for (const RestReport::Held* h : contacts) {
+    if (between_stations(h->key.a) || between_stations(h->key.b))
+      throw InputError(
+          fmt::format("small motions expect contacts at stations of rods, got {} between two; "
+                      "more `points` or segments with `touches: 0` put stations there",
+                      h->name));
     Element e = contact_element(model, h->key, h->law, Vec3::UnitZ());
     e.closed = true;
     e.sets = 0;

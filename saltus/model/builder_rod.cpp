@@ -145,8 +145,13 @@ void ModelBuilder::add_segment(const RodSpec& rod, std::size_t index,
   add(names.back(), s.tip(), {});
 }
 
+// In the order of their bodies, which is that of Plan::rods and Workspace::rods.
 void ModelBuilder::add_rods(Model& model) const {
-  for (const SegmentPlace& s : segments_) {
+  std::vector<SegmentPlace> places = segments_;
+  std::sort(places.begin(), places.end(), [&](const SegmentPlace& a, const SegmentPlace& b) {
+    return model.body(a.first) < model.body(b.first);
+  });
+  for (const SegmentPlace& s : places) {
     RodElement e;
     e.name = s.joint;
     e.rod = s.rod;

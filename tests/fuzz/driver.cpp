@@ -102,7 +102,11 @@ class Mutator {
   std::mt19937 random_;  // its numbers are the same on every machine
 };
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int longest_s = 100;  // they take some ten times as long
+#else
 constexpr int longest_s = 10;
+#endif
 std::string current;  // for the signal handler
 
 // Only what a signal handler may call.
