@@ -7,7 +7,7 @@
 //      as soon as their rate predicts more;
 //   2. Newton, from there and from the warm start, a tenth of `newton_iterations` each;
 //   3. where rows contradict each other, the end;
-//   4. the interior-point method and Newton from where it ends, on several paths (interior_point.h);
+//   4. the interior-point method on several paths, and Newton from where each ends;
 //   5. a few rounds of relaxed sweeps (plain prox, automatic alpha), twice as many each time, and
 //      Newton from where they end;
 //   6. exact sweeps from zero, and relaxed ones from the best so far, at most 1000 each;
