@@ -92,6 +92,15 @@ namespace {
 constexpr int tree_iterations = 60;
 // Of Newton's last search there, where the island is too large to be made dense.
 constexpr int last_tree_iterations = 1000;
+// Islands of several trees with as many velocities or more also get M where they have more rows
+// than velocities: Newton's factors are then of the smaller size. Not with rows of joints, whose K
+// would leave few digits of M.
+constexpr int primal_limit = 30;
+
+bool has_joints(const Inclusion& p) {
+  return std::any_of(p.blocks.begin(), p.blocks.end(),
+                     [](const Block& k) { return std::holds_alternative<Bilateral>(k.law); });
+}
 }  // namespace
 
 void IslandProblem::reserve(int row_count) {
@@ -390,7 +399,9 @@ void form_island(const Model& m, const Assembly& assembly, const Island& island,
   const bool newton =
       std::holds_alternative<AutoSolver>(solver) || std::holds_alternative<Newton>(solver);
   const bool redundant = island.rows > 2 * island.velocities;
-  if (redundant) former.mass_matrix();
+  const bool loaded = newton && island.trees.size() > 1 && island.rows > island.velocities &&
+                      island.velocities >= primal_limit && !has_joints(out.problem);
+  if (redundant || loaded) former.mass_matrix();
   if (!(newton && redundant) && options_of(solver).on == ProxOptions::On::delassus)
     former.delassus();
 }

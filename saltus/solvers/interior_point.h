@@ -18,6 +18,7 @@
 // are Newton's.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -44,10 +45,23 @@ struct InteriorScratch {
   BlockMatrices H;         // its inverse
   Vec S, y, eta, slip, start;
   double coupling = 0;
+  double reach = 1;  // how far inside it begins: times the residual of its start
   static constexpr double delta = 1e-7;          // of each row's own G
   static constexpr double neighbourhood = 1e-3;  // least product of a cone, of the mean
   static constexpr double least_share = 1e-6;    // of mu that a step aims at
+  // After a step shorter than this the next one aims at a larger share: back to the centre.
+  static constexpr double crowded_step = 0.1, recentring = 0.8;
+  static constexpr int patience = 10;  // steps that bring no tenth of the residual
 };
+
+// Searches of the method, one after the other: where a path bends back before its end, another one
+// may not. From the warm start or from zero, with a coupling and a reach.
+struct InteriorPath {
+  bool warm;
+  double coupling, reach;
+};
+inline constexpr std::array<InteriorPath, 4> interior_paths{
+    {{false, 1, 1}, {false, 1, 10}, {true, 1, 10}, {true, 0, 1}}};
 
 namespace interior_detail {
 
@@ -103,11 +117,12 @@ Residual interior_point(std::span<const Block> blocks, int rows, const ProxOptio
     Lambda = head(w.best);
     return best;
   }
-  const double speed = best.value;
+  const double speed = p.reach * best.value;
   push_inside(blocks, speed, head(p.start), w, p);
   backend.velocity(head(p.start), head(w.xi));
   start_duals(blocks, head(p.start), head(w.xi), speed, w, p);
   int idle = 0;
+  bool crowded = false;  // a cone next to its boundary stopped the last step
   double mark = std::numeric_limits<double>::infinity();
   for (int k = 0; k < most_iterations; ++k) {
     const double mu = scale(blocks, head(p.start), head(w.xi), w, p);
@@ -118,13 +133,15 @@ Residual interior_point(std::span<const Block> blocks, int rows, const ProxOptio
     if (!w.dLambda.head(rows).allFinite()) break;
     double t = directions(blocks, 0, false, w, p);
     const double ahead = gap_at(std::min(1.0, t), p) / mu;
-    const double share = std::clamp(ahead * ahead * ahead, p.least_share, 1.0);
+    const double least = crowded ? p.recentring : p.least_share;
+    const double share = std::clamp(ahead * ahead * ahead, least, 1.0);
     right_side(blocks, share * mu, true, w, p);
     backend.linear(w.K, head(w.g), head(w.dLambda), head(w.dxi));
     if (!w.dLambda.head(rows).allFinite()) break;
     t = directions(blocks, share * mu, true, w, p);
     t = std::min(1.0, 0.99 * t);
     for (int i = 0; i < 40 && !central(t, p.neighbourhood, p); ++i) t *= 0.9;
+    crowded = t < p.crowded_step;
     move(blocks, t, w, p);
     head(p.start) += t * head(w.dLambda);
     backend.velocity(head(p.start), head(w.xi));
@@ -140,7 +157,7 @@ Residual interior_point(std::span<const Block> blocks, int rows, const ProxOptio
     if (best.value <= o.tolerance) break;
     idle = now.value < 0.9 * mark ? 0 : idle + 1;
     mark = std::min(mark, now.value);
-    if (idle >= 5 || t < 1e-10) break;
+    if (idle >= p.patience || t < 1e-10) break;
   }
   Lambda = head(w.best);
   // The judgement above took the velocity of the impulses before they were put on their sets.

@@ -1,6 +1,7 @@
 #include "saltus/solvers/solve.h"
 
 #include <algorithm>
+#include <array>
 
 #include "saltus/solvers/conflict.h"
 #include "saltus/solvers/interior_point.h"
@@ -21,8 +22,9 @@ SolveReport merge(const SolveReport& first, const SolveReport& second) {
 }
 
 constexpr std::string_view interior_name = "interior point";
-// Steps of one search of the interior-point method; it needs 10 to 20.
-constexpr int interior_steps = 40;
+// Steps of one search of the interior-point method, which needs 10 to 40, and of Newton from where
+// it ends.
+constexpr int interior_steps = 60, after_interior = 40;
 // Of the links that start from zero because all else failed.
 constexpr int last_resort = 1000;
 // Contradictions are looked for in problems of at most so many rows.
@@ -30,33 +32,32 @@ constexpr int contradicting_rows = 300;
 
 template <class Backend>
 Residual interior_and_newton(const Inclusion& p, VecRef Lambda, const ProxOptions& o,
-                             double coupling, int polish, SolverWorkspace& w, int& iterations) {
+                             const InteriorPath& path, SolverWorkspace& w, int& iterations) {
   // Only hard problems come here: their scratch is the thread's, and no step needs what is in it.
   static thread_local InteriorScratch scratch;
-  scratch.coupling = coupling;
+  scratch.coupling = path.coupling;
+  scratch.reach = path.reach;
   Backend backend(p, w.newton);
-  ProxOptions near = o;  // the last digits are Newton's
-  near.tolerance = std::max(o.tolerance, 1e-5);
-  static_cast<void>(interior_point(p.blocks, p.rows, near, interior_steps, backend, w.newton,
-                                   scratch, Lambda.head(p.rows), iterations));
+  // To the end: where slip dies out along a chain of bodies Newton finds its modes no better from
+  // 1e-5 m/s than from a warm start.
+  static_cast<void>(interior_point(p.blocks, p.rows, o, interior_steps, backend, w.newton, scratch,
+                                   Lambda.head(p.rows), iterations));
   ProxOptions last = o;
-  last.max_iterations = polish;
+  last.max_iterations = after_interior;
   last.least_norm = false;
   NewtonSolver<Backend> newton(p.blocks, p.rows, last, backend, w.newton);
   return newton.run(Lambda.head(p.rows), iterations, o.history ? &w.history : nullptr);
 }
 
-SolveReport interior(const Inclusion& p, VecRef Lambda, const ProxOptions& o, double coupling,
-                     int polish, SolverWorkspace& w) {
+SolveReport interior(const Inclusion& p, VecRef Lambda, const ProxOptions& o,
+                     const InteriorPath& path, SolverWorkspace& w) {
   SolveReport report;
   report.solver = interior_name;
   const bool primal = !p.has_G || (p.has_M && p.W.rows() < p.rows);
   if (primal)
-    static_cast<void>(
-        interior_and_newton<PrimalBackend>(p, Lambda, o, coupling, polish, w, report.iterations));
+    static_cast<void>(interior_and_newton<PrimalBackend>(p, Lambda, o, path, w, report.iterations));
   else
-    static_cast<void>(
-        interior_and_newton<DualBackend>(p, Lambda, o, coupling, polish, w, report.iterations));
+    static_cast<void>(interior_and_newton<DualBackend>(p, Lambda, o, path, w, report.iterations));
   note(residual(p, Lambda, w), o.tolerance, report);
   report.newton = report.iterations;
   report.gave_up = end_of_search(report.converged, 0, 1);
@@ -136,24 +137,26 @@ SolveReport solve(const Inclusion& p, VecRef Lambda, const AutoSolver& o, Solver
     done = link(start);
   }
   if (!done) done = link(solve_bounded(p, now, o, o.sweeps, w));
+  // What Newton does, it does soon; it has more time where nothing else comes after it.
+  const int soon = o.rounds > 0 ? o.newton_iterations / 10 : o.newton_iterations;
   if (!done) {
     now = best;
-    done = link(newton(o.newton_iterations));
+    done = link(newton(soon));
   }
   // Newton from where the step began: the sweeps may have led it astray.
   const bool finite = Lambda.head(n).allFinite();
   if (!done && o.rounds > 0 && finite && best != Lambda.head(n)) {
     now = Lambda.head(n);
-    done = link(newton(o.newton_iterations / 2));
+    done = link(newton(soon));
   }
   // What has no solution is not looked for any longer, nor what will be measured again anyway.
   const bool go_on = !done && o.rounds > 0 && !contradicts(p, o.tolerance);
-  for (int k = 0; go_on && !done && k < 2; ++k) {
-    if (finite && k == 0)
+  for (std::size_t k = 0; go_on && !done && k < interior_paths.size(); ++k) {
+    if (finite && interior_paths[k].warm)
       now = Lambda.head(n);
     else
       now.setZero();
-    done = link(interior(p, now, o, k, o.newton_iterations / 2, w));
+    done = link(interior(p, now, o, interior_paths[k], w));
   }
   const bool patient = go_on;
   // Other starts: sweeps lead away from where Newton stands still, and it takes over again.

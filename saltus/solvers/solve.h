@@ -5,14 +5,14 @@
 //      then a warm start that meets the tolerance, which stays as it is;
 //   1. Gauss-Seidel with exact local steps from the warm start, at most `sweeps` of them, given up
 //      as soon as their rate predicts more;
-//   2. Newton, from there and from the warm start;
+//   2. Newton, from there and from the warm start, a tenth of `newton_iterations` each;
 //   3. where rows contradict each other, the end;
-//   4. the interior-point method and Newton from where it ends (interior_point.h);
+//   4. the interior-point method on several paths, and Newton from where each ends;
 //   5. a few rounds of relaxed sweeps (plain prox, automatic alpha), twice as many each time, and
 //      Newton from where they end;
 //   6. exact sweeps from zero, and relaxed ones from the best so far, at most 1000 each;
 //   7. the best so far, reported as not converged.
-// With `rounds` 0 it ends after the first search of 2.
+// With `rounds` 0 it ends after the first search of 2, which has all of `newton_iterations`.
 #pragma once
 #include <variant>
 

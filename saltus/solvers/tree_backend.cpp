@@ -159,10 +159,8 @@ SolveReport solve_on_tree(const TreeRows& rows, VecRef Lambda, const ProxOptions
 void search_inside(const TreeRows& rows, const Vec& start, const ProxOptions& options, Forest& mass,
                    TreeScratch& scratch, NewtonWorkspace& newton, VecRef Lambda,
                    SolveReport& report) {
-  // As in the chain on dense matrices (solve.cpp): the last digits are Newton's.
-  constexpr int most_interior = 40, most_polishing = 40;
-  ProxOptions near = options;
-  near.tolerance = std::max(options.tolerance, 1e-5);
+  // As in the chain on dense matrices (solve.cpp).
+  constexpr int most_interior = 60, most_polishing = 40;
   static thread_local InteriorScratch interior;  // only hard problems come here
   TreeBackend backend(rows, mass, scratch);
   int iterations = 0;
@@ -178,11 +176,13 @@ void search_inside(const TreeRows& rows, const Vec& start, const ProxOptions& op
     report.converged = now.value <= options.tolerance;
     Lambda = trial;
   };
-  for (int k = 0; !report.converged && k < 2; ++k) {
-    interior.coupling = k;
-    Vec trial = k == 0 && start.allFinite() ? start : Vec(Vec::Zero(rows.rows));
-    static_cast<void>(interior_point(rows.blocks, rows.rows, near, most_interior, backend, newton,
-                                     interior, trial, iterations));
+  for (const InteriorPath& path : interior_paths) {
+    if (report.converged) break;
+    interior.coupling = path.coupling;
+    interior.reach = path.reach;
+    Vec trial = path.warm && start.allFinite() ? start : Vec(Vec::Zero(rows.rows));
+    static_cast<void>(interior_point(rows.blocks, rows.rows, options, most_interior, backend,
+                                     newton, interior, trial, iterations));
     newton_from(trial, most_polishing);
   }
   if (!report.converged) {

@@ -3,6 +3,7 @@
 
 usage: scenes/heaps/make.py hopper [SPHERES]     spheres that run out of a funnel into a box
        scenes/heaps/make.py tower [BOXES]        boxes on each other
+       scenes/heaps/make.py dominoes [DOMINOES]  a row of dominoes, the first pushed over
        scenes/heaps/make.py rings [RINGS]        a hanging chain, each ring eight capsules
        scenes/heaps/make.py stones [STONES]      the quadruped of P2 trots over loose stones
        scenes/heaps/make.py snake [LINKS]        a snake robot in space on the ground, links of capsules
@@ -76,6 +77,19 @@ def tower(count):
                    (0, 0, 0.05 + 0.1 * i)) for i in range(count)]
     more = ["obstacles: [{name: floor, type: half-space}]", 'contacts: [{between: ["*", "*"], friction: 0.5}]']
     return scene(head(f"Tower of {count} boxes", 1), bodies, more)
+
+
+def dominoes(count):
+    """Of 7.5 x 24 x 48 mm, 2 cm apart; the first turns about its front edge, a little faster than it must to fall."""
+    size, pitch, rate, density = (0.0075, 0.024, 0.048), 0.02, 4, 800
+    edges = "[" + ", ".join(f"{x}" for x in size) + "]"
+    solid = f"{{shape: box, size: {edges}}}"
+    bodies = [body(f"d{i}", density * math.prod(size), solid, f"[{{type: box, size: {edges}}}]",
+                   (pitch * i, 0, 0.5 * size[2])) for i in range(count)]
+    name, start = bodies[0][1].rsplit("}", 1)[0].strip(), (0.5 * rate * size[2], 0, 0.5 * rate * size[0], 0, rate, 0)
+    bodies[0] = (bodies[0][0], f"  {name}, v: [{', '.join(f'{x:.9g}' for x in start)}]}}")
+    more = ["obstacles: [{name: floor, type: half-space}]", 'contacts: [{between: ["*", "*"], friction: 0.4}]']
+    return scene(head(f"A row of {count} dominoes", 1, tolerance="1e-8"), bodies, more)
 
 
 def rings(count):
@@ -166,7 +180,7 @@ def snake(count, box=False, rough=False):
     return "\n".join(lines)
 
 
-KINDS = {"hopper": (hopper, 10000), "tower": (tower, 500), "rings": (rings, 200), "stones": (stones, 2000),
+KINDS = {"hopper": (hopper, 10000), "tower": (tower, 500), "dominoes": (dominoes, 20), "rings": (rings, 200), "stones": (stones, 2000),
          "snake": (snake, 20), "box-snake": (lambda n: snake(n, box=True), 20),
          "rough-snake": (lambda n: snake(n, rough=True), 20)}
 

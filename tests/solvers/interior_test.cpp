@@ -116,7 +116,7 @@ TEST(Chain, StopsWhereRowsContradictEachOther) {
 }
 
 // Whatever it is given, the chain ends after the number of iterations that docs/solvers.md states.
-constexpr int most_iterations = 5860;
+constexpr int most_iterations = 5490;
 TEST(Chain, EndsAfterTheStatedNumberOfIterations) {
   AutoSolver o;
   o.tolerance = 1e-300;  // nothing meets it
