@@ -270,18 +270,30 @@ def random_state(start, joints):
 
 
 def stand_scene(path, folder, report, end=5):
-    """The robot on a fixed base, a motor a joint, of 5 Hz and critically damped by the joint's own inertia."""
+    """The robot on a fixed base in its default pose, a joint whose limits leave that out at the nearer of them; a motor a
+    joint, of 5 Hz and critically damped by the joint's own inertia there."""
     d, omega = report["dynamics"], 2 * math.pi * 5
-    names = {b["name"]: b["joint"]["name"] for b in report["bodies"]}
+    joint_of = {b["name"]: b["joint"] for b in report["bodies"]}
+    q, initial, single = list(d["q"]), {}, [j for j in d["joints"] if j["nq"] == 1 and j["nv"] == 1]
+    for j in single:
+        joint = joint_of[j["body"]]
+        lower, upper = joint.get("limits") or (None, None)
+        at = q[j["q0"]]
+        at = at if lower is None else max(at, lower)
+        at = at if upper is None else min(at, upper)
+        if at != q[j["q0"]]:
+            q[j["q0"]] = initial[joint["name"]] = at
+    if initial:
+        d = json.loads(saltus("import", path, "--json", "--base", "fixed", "--package-path", folder,
+                              "--q=" + ",".join(f"{x:.17g}" for x in q)).stdout)["dynamics"]
     motors = []
-    for j in d["joints"]:
-        if j["nq"] == 1 and j["nv"] == 1:
-            inertia = max(d["M"][j["v0"]][j["v0"]], 1e-9)
-            motors.append({"joints": [names[j["body"]]], "kp": inertia * omega**2, "kd": 2 * inertia * omega,
-                           "reference": d["q"][j["q0"]]})
+    for j in single:
+        inertia = max(d["M"][j["v0"]][j["v0"]], 1e-9)
+        motors.append({"joints": [joint_of[j["body"]]["name"]], "kp": inertia * omega**2, "kd": 2 * inertia * omega,
+                       "reference": q[j["q0"]]})
     bodies = [b["name"] for b in report["bodies"]][-8:]
     return {"saltus": 1, "robots": [{"file": str(path.resolve()), "base": "fixed", "package_paths": [str(folder)]}],
-            "motors": motors, "time": {"step": 1e-3, "end": end}, "allow_unconverged": False,
+            "motors": motors, "initial": initial, "time": {"step": 1e-3, "end": end}, "allow_unconverged": False,
             "probes": [{"name": f"p{i}", "body": b} for i, b in enumerate(bodies)],
             "metrics": [{"name": f"m{i}", "type": "travel", "probe": f"p{i}", "from": end - 1, "to": end}
                         for i in range(len(bodies))]}

@@ -92,15 +92,24 @@ double least(const std::vector<Vec3>& v, const Vec3& n, int* where = nullptr) {
 // Vertices of a solid that were nearest along some normal of the other's. Along another normal none
 // of them is nearer than the nearest: most faces and edges need no more to be ruled out.
 struct Witnesses {
-  static constexpr int most = 8;
+  static constexpr int most = 16;
   std::array<int, most> vertex{};
-  int count = 0, next = 0;
+  int count = 0;
 
-  void add(int v) {
-    if (std::find(vertex.begin(), vertex.begin() + count, v) != vertex.begin() + count) return;
-    vertex[next] = v;
-    next = (next + 1) % most;
-    count = std::max(count, next == 0 ? most : next);
+  void add(int v) {  // a new one is asked first
+    count = std::min(count + 1, most);
+    std::copy_backward(vertex.begin(), vertex.begin() + count - 1, vertex.begin() + count);
+    vertex[0] = v;
+  }
+  // Whether one of them rules out; it is asked earlier next time.
+  template <class Rule>
+  bool rule_out(const Rule& rule) {
+    for (int k = 0; k < count; ++k) {
+      if (!rule(vertex[k])) continue;
+      std::swap(vertex[k], vertex[k / 2]);
+      return true;
+    }
+    return false;
   }
 };
 
@@ -109,12 +118,10 @@ Axis best_face(const Placed& p, const Placed& q, double tolerance, double enough
                Witnesses& nearest) {
   Axis best;
   for (int f = 0; f < static_cast<int>(p.n.size()); ++f) {
-    const auto is_less = [&](int k) {
-      return p.n[f].dot(q.v[nearest.vertex[k]]) - p.offset[f] <= best.gap + tolerance;
+    const auto is_less = [&](int v) {
+      return p.n[f].dot(q.v[v]) - p.offset[f] <= best.gap + tolerance;
     };
-    bool ruled_out = false;
-    for (int k = 0; k < nearest.count && !ruled_out; ++k) ruled_out = is_less(k);
-    if (ruled_out) continue;
+    if (nearest.rule_out(is_less)) continue;
     int vertex = 0;
     const double gap = least(q.v, p.n[f], &vertex) - p.offset[f];
     nearest.add(vertex);
@@ -128,7 +135,7 @@ Axis best_face(const Placed& p, const Placed& q, double tolerance, double enough
 // `least_gap` to `q`. The gap along n is at most n . (v - x), of any vertex v of q and x of the
 // edge: |d| cos(angle to d), which over the arc is largest at one of its ends where it is negative,
 // and where the largest lies inside at most an end's over cos(half the arc).
-void open_edges(const Placed& p, const Placed& q, const Witnesses& nearest, double least_gap,
+void open_edges(const Placed& p, const Placed& q, Witnesses& nearest, double least_gap,
                 std::vector<int>& out) {
   out.clear();
   for (int i = 0; i < p.edges(); ++i) {
@@ -144,11 +151,10 @@ void open_edges(const Placed& p, const Placed& q, const Witnesses& nearest, doub
       const double most = std::max(n.dot(d), m.dot(d));
       return (most > 0 ? most / half : most) <= least_gap;
     };
-    bool ruled_out = false;
-    for (int k = 0; k < nearest.count && !ruled_out; ++k) ruled_out = rules_out(nearest.vertex[k]);
-    if (ruled_out) continue;
+    if (nearest.rule_out(rules_out)) continue;
     int vertex = 0;  // along the middle of the arc
     (void)least(q.v, n + m, &vertex);
+    nearest.add(vertex);
     if (!rules_out(vertex)) out.push_back(i);
   }
 }
@@ -172,7 +178,7 @@ bool arcs_cross(const Placed& a, const Hull::Edge& e, const Vec3& u, const Place
 thread_local std::vector<int> edges_of_a, edges_of_b;
 
 // The best pair of edges with a gap of more than `least_gap`, if there is one.
-Axis best_edges(const Placed& a, const Placed& b, const Witnesses& of_a, const Witnesses& of_b,
+Axis best_edges(const Placed& a, const Placed& b, Witnesses& of_a, Witnesses& of_b,
                 double least_gap) {
   Axis best;
   open_edges(a, b, of_b, least_gap, edges_of_a);
