@@ -271,7 +271,8 @@ def random_state(start, joints):
 
 def stand_scene(path, folder, report, end=5):
     """The robot on a fixed base in its default pose, a joint whose limits leave that out at the nearer of them; a motor a
-    joint, of 5 Hz and critically damped by the joint's own inertia there."""
+    joint. Their inertias R are the sums of the rows of M there, without signs, so that R >= M: with kd = 2 R w and
+    kp = R w^2 + d w/2, d the joint's own damping, no motion oscillates, and the slowest dies by w/2, w that of 5 Hz."""
     d, omega = report["dynamics"], 2 * math.pi * 5
     joint_of = {b["name"]: b["joint"] for b in report["bodies"]}
     q, initial, single = list(d["q"]), {}, [j for j in d["joints"] if j["nq"] == 1 and j["nv"] == 1]
@@ -288,9 +289,10 @@ def stand_scene(path, folder, report, end=5):
                               "--q=" + ",".join(f"{x:.17g}" for x in q)).stdout)["dynamics"]
     motors = []
     for j in single:
-        inertia = max(d["M"][j["v0"]][j["v0"]], 1e-9)
-        motors.append({"joints": [joint_of[j["body"]]["name"]], "kp": inertia * omega**2, "kd": 2 * inertia * omega,
-                       "reference": q[j["q0"]]})
+        inertia = max(sum(abs(x) for x in d["M"][j["v0"]]), 1e-9)
+        joint = joint_of[j["body"]]
+        motors.append({"joints": [joint["name"]], "kp": inertia * omega**2 + joint.get("damping", 0) * omega / 2,
+                       "kd": 2 * inertia * omega, "reference": q[j["q0"]]})
     bodies = [b["name"] for b in report["bodies"]][-8:]
     return {"saltus": 1, "robots": [{"file": str(path.resolve()), "base": "fixed", "package_paths": [str(folder)]}],
             "motors": motors, "initial": initial, "time": {"step": 1e-3, "end": end}, "allow_unconverged": False,
