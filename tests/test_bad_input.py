@@ -629,6 +629,11 @@ def test_output_in_a_read_only_folder(stranger):
     assert message.startswith("out.h5: cannot write") and "denied" in message
 
 
+def test_a_scene_without_end(run, tmp_path):
+    outcome = run("run", "/dev/zero", cwd=tmp_path, timeout=60)
+    assert outcome.code == 2 and outcome.err == "saltus: /dev/zero: expected at most 256 MiB\n"
+
+
 def test_output_would_replace_a_pipe(run, tmp_path):
     """As root, -o /dev/null must not turn the machine's /dev/null into a run file."""
     os.mkfifo(tmp_path / "pipe.yaml")

@@ -4,18 +4,26 @@
     tools/accept_robots.py                 # install what is missing, import all, compare, report
     tools/accept_robots.py --write         # the manifest anew, from what is installed
     tools/accept_robots.py --only panda    # files whose path has this in it
+    tools/accept_robots.py --only-stand --resume --limit 300   # the five seconds alone, those not yet done
 
 The files are those of tools/robots.json, with their hashes: URDF, SDF and MJCF that has a body. A
 file that MuJoCo itself refuses, or that states no link, is no robot: it is in the manifest with that
 reason and does not count. Mass matrix and bias are compared with MuJoCo (MJCF) or with a sum over the
 links of the file (URDF), at a random state. Every robot then stands for 5 s in its default pose, its base fixed,
-each joint held by a motor, and must not creep. Fails below 95 % in all or 90 % of a package.
+each joint held by a motor, and must not creep; what came of it is written to build/robots-stands.jsonl as it
+comes, a line a robot, so that a run that was cut off goes on with --resume. Fails below 95 % in all or 90 % of
+a package.
 """
 import argparse
 import hashlib
 import json
+import math
+import os
+import resource
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -23,11 +31,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MANIFEST = ROOT / "tools/robots.json"
 VENV = ROOT / "build/robots-venv"
-SALTUS = ROOT / "build/release/bin/saltus"
+SALTUS = Path(os.environ.get("SALTUS_BIN", ROOT / "build/release/bin/saltus"))
+STANDS = ROOT / "build/robots-stands.jsonl"
 PACKAGES = {"dm_control": "1.0.50", "example-robot-data": "6.0.0", "robosuite": "1.5.2",
             "gymnasium": "1.4.0"}
 NEEDED = ["mujoco==4.0.0", "numpy==2.4.6"]
 TOLERANCE = 1e-9
+WALL = 20  # times the limit of the processor's time
 CREEP = 1e-6  # [m] that a body may move in the fifth second
 
 
@@ -259,40 +269,93 @@ def random_state(start, joints):
     return q, v
 
 
-def holds(path, folder, report, end=5):
-    """What is wrong with the robot's stand in its default pose on a fixed base, or nothing. A motor a joint, of 5 Hz
-    and critically damped by the joint's own inertia."""
-    import math
-    import tempfile
-
+def stand_scene(path, folder, report, end=5):
+    """The robot on a fixed base in its default pose, a joint whose limits leave that out at the nearer of them; a motor a
+    joint. Their inertias R are the sums of the rows of M there, without signs, so that R >= M: with kd = 2 R w and
+    kp = R w^2 + d w/2, d the joint's own damping, no motion oscillates, and the slowest dies by w/2, w that of 5 Hz."""
     d, omega = report["dynamics"], 2 * math.pi * 5
-    if not d["v"]:
-        return ""  # nothing that could fall
-    names = {b["name"]: b["joint"]["name"] for b in report["bodies"]}
+    joint_of = {b["name"]: b["joint"] for b in report["bodies"]}
+    q, initial, single = list(d["q"]), {}, [j for j in d["joints"] if j["nq"] == 1 and j["nv"] == 1]
+    for j in single:
+        joint = joint_of[j["body"]]
+        lower, upper = joint.get("limits") or (None, None)
+        at = q[j["q0"]]
+        at = at if lower is None else max(at, lower)
+        at = at if upper is None else min(at, upper)
+        if at != q[j["q0"]]:
+            q[j["q0"]] = initial[joint["name"]] = at
+    if initial:
+        d = json.loads(saltus("import", path, "--json", "--base", "fixed", "--package-path", folder,
+                              "--q=" + ",".join(f"{x:.17g}" for x in q)).stdout)["dynamics"]
     motors = []
-    for j in d["joints"]:
-        if j["nq"] == 1 and j["nv"] == 1:
-            inertia = max(d["M"][j["v0"]][j["v0"]], 1e-9)
-            motors.append({"joints": [names[j["body"]]], "kp": inertia * omega**2, "kd": 2 * inertia * omega,
-                           "reference": d["q"][j["q0"]]})
+    for j in single:
+        inertia = max(sum(abs(x) for x in d["M"][j["v0"]]), 1e-9)
+        joint = joint_of[j["body"]]
+        motors.append({"joints": [joint["name"]], "kp": inertia * omega**2 + joint.get("damping", 0) * omega / 2,
+                       "kd": 2 * inertia * omega, "reference": q[j["q0"]]})
     bodies = [b["name"] for b in report["bodies"]][-8:]
-    scene = {"saltus": 1, "robots": [{"file": str(path.resolve()), "base": "fixed", "package_paths": [str(folder)]}],
-             "motors": motors, "time": {"step": 1e-3, "end": end}, "allow_unconverged": False,
-             "probes": [{"name": f"p{i}", "body": b} for i, b in enumerate(bodies)],
-             "metrics": [{"name": f"m{i}", "type": "travel", "probe": f"p{i}", "from": end - 1, "to": end}
-                         for i in range(len(bodies))]}
+    return {"saltus": 1, "robots": [{"file": str(path.resolve()), "base": "fixed", "package_paths": [str(folder)]}],
+            "motors": motors, "initial": initial, "time": {"step": 1e-3, "end": end}, "allow_unconverged": False,
+            "probes": [{"name": f"p{i}", "body": b} for i, b in enumerate(bodies)],
+            "metrics": [{"name": f"m{i}", "type": "travel", "probe": f"p{i}", "from": end - 1, "to": end}
+                        for i in range(len(bodies))]}
+
+
+def stand(path, folder, limit):
+    """What came of five seconds: "wrong" is empty where it stands; "nv", "moved" in the fifth second [m], "cpu" [s]."""
+    imported = saltus("import", path, "--json", "--dynamics", "--base", "fixed", "--package-path", folder)
+    if imported.returncode:
+        return {"wrong": imported.stderr.strip()}
+    report = json.loads(imported.stdout)
+    result = {"wrong": "", "nv": len(report["dynamics"]["v"])}
+    if not result["nv"]:
+        return result  # nothing that could fall
     with tempfile.TemporaryDirectory() as at:
         file = Path(at) / "stand.yaml"
-        file.write_text(json.dumps(scene))
+        file.write_text(json.dumps(stand_scene(path, folder, report)))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         try:
             done = subprocess.run([str(SALTUS), "run", str(file), "--json", "-o", str(Path(at) / "run.h5")],
-                                  capture_output=True, text=True, timeout=300)
+                                  capture_output=True, text=True, timeout=WALL * limit, preexec_fn=lambda:
+                                  resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit))))
         except subprocess.TimeoutExpired:
-            return "takes more than 300 s"
-    if done.returncode:
-        return (done.stderr.strip() or f"status {done.returncode}").splitlines()[-1]
-    moved = max((x for x in json.loads(done.stdout)["metrics"].values() if x is not None), default=0)
-    return f"creeps by {moved:.1e} m in a second" if moved > CREEP else ""
+            done = None
+        if done and done.returncode == -signal.SIGKILL:
+            done = None
+        result["cpu"] = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 2)
+    if done is None:
+        result["wrong"] = f"takes more than {limit:g} s of the processor"
+    elif done.returncode:
+        result["wrong"] = (done.stderr.strip() or f"status {done.returncode}").splitlines()[-1]
+    else:
+        moved = [x for x in json.loads(done.stdout)["metrics"].values() if x is not None]
+        result["moved"] = max(moved, default=0)
+        if result["moved"] > CREEP:
+            result["wrong"] = f"creeps by {result['moved']:.1e} m in a second"
+    return result
+
+
+class Stands:
+    """What came of each robot, by its path and hash, in a file that grows line by line."""
+
+    def __init__(self, resume, retry):
+        self.done = {}
+        if (resume or retry) and STANDS.exists():
+            for line in STANDS.read_text().splitlines():
+                entry = json.loads(line)
+                if resume or not entry["wrong"]:
+                    self.done[entry["file"], entry["sha256"]] = entry
+        STANDS.parent.mkdir(parents=True, exist_ok=True)
+        STANDS.write_text("".join(json.dumps(e) + "\n" for e in self.done.values()))
+
+    def of(self, key, sha256, path, folder, limit):
+        entry = self.done.get((key, sha256))
+        if not entry:
+            entry = self.done[key, sha256] = {"file": key, "sha256": sha256, "limit": limit,
+                                              **stand(path, folder, limit)}
+            with STANDS.open("a") as log:
+                log.write(json.dumps(entry) + "\n")
+        return entry
 
 
 def check(path, folder):
@@ -338,6 +401,11 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the manifest")
     parser.add_argument("--only", default="", help="files whose path has this in it")
     parser.add_argument("--no-stand", action="store_true", help="leave out the five seconds")
+    parser.add_argument("--only-stand", action="store_true", help="the five seconds alone")
+    parser.add_argument("--limit", type=float, default=300, metavar="S",
+                        help="processor time of one stand (300); its wall time is 20 times that")
+    parser.add_argument("--resume", action="store_true", help="keep what build/robots-stands.jsonl has")
+    parser.add_argument("--retry", action="store_true", help="of that what stood; the rest again")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     a = parser.parse_args()
     if not a.inside:  # again with the environment's Python, which has MuJoCo
@@ -347,7 +415,8 @@ def main():
         write_manifest()
     manifest = json.loads(MANIFEST.read_text())
     at = folders()
-    counts, failed, off, fallen, stood, spent = {}, [], [], [], 0, 0.0
+    counts, failed, off, fallen, stood, spent = {}, [], [], [], {}, 0.0
+    stands = None if a.no_stand else Stands(a.resume, a.retry)
     for key, entry in manifest["files"].items():
         package, relative = key.split(":")
         if a.only not in key:
@@ -359,39 +428,50 @@ def main():
             continue
         if "no robot" in entry:
             continue
-        imported, why, seconds, figures = check(path, at[package])
-        spent += seconds
-        counts.setdefault(package, []).append(imported)
-        worst = max(figures.get("M", 0), figures.get("bias", 0))
-        if not imported:
-            failed.append((key, why))
-        elif worst > TOLERANCE or "not compared" in figures:
-            off.append((key, figures))
-        if imported and not a.no_stand:
-            report = saltus("import", path, "--json", "--dynamics", "--base", "fixed", "--package-path", at[package])
-            wrong = holds(path, at[package], json.loads(report.stdout)) if report.returncode == 0 else \
-                report.stderr.strip()
-            stood += not wrong
-            if wrong:
-                fallen.append((key, wrong))
-    if not a.no_stand:
-        print(f"stand for 5 s without creep: {stood}; not:")
-        for key, why in fallen:
-            print(f"  {key}: {why}")
+        if not a.only_stand:
+            imported, why, seconds, figures = check(path, at[package])
+            spent += seconds
+            counts.setdefault(package, []).append(imported)
+            worst = max(figures.get("M", 0), figures.get("bias", 0))
+            if not imported:
+                failed.append((key, why))
+            elif worst > TOLERANCE or "not compared" in figures:
+                off.append((key, figures))
+        if stands:
+            entry = stands.of(key, entry["sha256"], path, at[package], a.limit)
+            stood.setdefault(package, []).append(not entry["wrong"])
+            if entry["wrong"]:
+                fallen.append((key, entry))
+    enough = report_stands(stood, fallen) if stands else True
+    if not a.only_stand:
+        enough = report_imports(counts, failed, off, spent) and enough
+    sys.exit(0 if enough else 1)
+
+
+def table(counts):
+    """Prints parts of wholes; whether they are 90 % of each and 95 % of all."""
+    everything = [x for c in counts.values() for x in c]
+    for package, c in [*counts.items(), ("all", everything)]:
+        print(f"{package:20} {sum(c):3} of {len(c):3}, {100 * sum(c) / max(len(c), 1):.1f} %")
+    return all(sum(c) >= 0.9 * len(c) for c in counts.values()) and sum(everything) >= 0.95 * len(everything)
+
+
+def report_stands(stood, fallen):
+    print("do not stand for 5 s:")
+    for key, entry in fallen:
+        print(f"  {key}: {entry['wrong']} ({entry.get('nv', '?')} degrees of freedom, {entry.get('cpu', 0)} s of the processor)")
+    return table(stood)
+
+
+def report_imports(counts, failed, off, spent):
     print("not imported:")
     for key, why in failed:
         print(f"  {key}: {why}")
     print(f"imported with other figures (beyond {TOLERANCE}), or not compared:")
     for key, figures in off:
         print(f"  {key}: {figures}")
-    everything = [x for c in counts.values() for x in c]
-    for package, c in counts.items():
-        print(f"{package:20} {sum(c):3} of {len(c):3}, {100 * sum(c) / len(c):.1f} %")
-    print(f"{'all':20} {sum(everything):3} of {len(everything):3}, "
-          f"{100 * sum(everything) / len(everything):.1f} %, {spent:.1f} s")
-    enough = all(sum(c) >= 0.9 * len(c) for c in counts.values())
-    enough = enough and stood >= 0.9 * sum(everything) * (not a.no_stand)
-    sys.exit(0 if enough and sum(everything) >= 0.95 * len(everything) else 1)
+    print(f"{spent:.1f} s")
+    return table(counts)
 
 
 if __name__ == "__main__":

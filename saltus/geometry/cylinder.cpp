@@ -143,12 +143,35 @@ struct PolytopeCylinder {
   [[nodiscard]] int rim_feature(int e) const { return 16 + a.vertices() + a.edges() + 2 * e; }
   [[nodiscard]] int along_feature(int e) const { return 16 + a.vertices() + 3 * a.edges() + 5 * e; }
 
+  // Whether no direction between the normals of an edge's faces, along which the edge is the
+  // highest of a, separates by more than `gap`: n . (c - x) bounds it, of any c of the cylinder and
+  // x of the edge, and over the arc that is largest at an end, or at most an end's over cos(half
+  // the arc).
+  [[nodiscard]] bool is_ruled_out(int edge, double gap) const {
+    const Hull::Edge& e = a.hull->edges[edge];
+    if (e.left < 0) return false;  // a segment
+    const Vec3 &n = a.n[e.left], &m = a.n[e.right];
+    const Vec3 d = b.farthest(-n - m) - a.v[e.tail];
+    const double most = std::max(n.dot(d), m.dot(d));
+    const double half = std::sqrt(std::max(0.5 * (1 + n.dot(m)), 0.0));
+    return (most > 0 ? most / half : most) <= gap - 1e-12 * size;
+  }
+
   // False as soon as a direction separates by more than enough.
   bool find(Best& best) const {
     const double tolerance = clearly_better_axis * size;
+    // What a direction has to exceed; it separates by no more than from one vertex of a.
+    const auto threshold = [&](Best::Kind kind) {
+      return best.gap + (best.kind == kind ? 0 : tolerance);
+    };
     const auto consider = [&](Best::Kind kind, const Vec3& n, double gap, int i) {
-      if (gap > best.gap + (best.kind == kind ? 0 : tolerance)) best = {kind, gap, n, i};
+      if (gap > threshold(kind)) best = {kind, gap, n, i};
       return !(gap > enough);
+    };
+    const auto from_vertex = [&](Best::Kind kind, const Vec3& n, const Vec3& v, int i) {
+      const double low = lowest(b, n);
+      if (low - n.dot(v) <= threshold(kind)) return true;
+      return consider(kind, n, low - highest(n), i);
     };
     for (int f = 0; f < static_cast<int>(a.n.size()); ++f)
       if (!consider(Best::face, a.n[f], lowest(b, a.n[f]) - a.offset[f], f)) return false;
@@ -157,20 +180,20 @@ struct PolytopeCylinder {
       if (!consider(Best::cap, n, lowest(b, n) - highest(n), cap)) return false;
     }
     for (int i = 0; i < a.edges(); ++i) {
+      if (is_ruled_out(i, threshold(Best::edge))) continue;
       bool near = true;
-      across_edge(a.along(i).normalized(), b.centre - a.v[a.hull->edges[i].tail], b,
-                  [&](const Vec3& n) {
-                    near = near && consider(Best::edge, n, lowest(b, n) - highest(n), i);
-                  });
+      const Vec3& tail = a.v[a.hull->edges[i].tail];
+      across_edge(a.along(i).normalized(), b.centre - tail, b,
+                  [&](const Vec3& n) { near = near && from_vertex(Best::edge, n, tail, i); });
       if (!near) return false;
     }
     for (int i = 0; i < a.vertices(); ++i) {
       const Vec3 n = -distance_to(b, a.v[i]).normal;
-      if (!consider(Best::vertex, n, lowest(b, n) - highest(n), i)) return false;
+      if (!from_vertex(Best::vertex, n, a.v[i], i)) return false;
       const Vec3 d = b.centre - a.v[i], radial = d - d.dot(b.axis()) * b.axis();
       if (!(radial.norm() > 1e-9 * b.radius)) continue;
       const Vec3 m = radial.normalized();  // a vertex within may leave by the side
-      if (!consider(Best::vertex, m, lowest(b, m) - highest(m), i)) return false;
+      if (!from_vertex(Best::vertex, m, a.v[i], i)) return false;
     }
     return true;
   }

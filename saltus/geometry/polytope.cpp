@@ -1,6 +1,7 @@
 #include "saltus/geometry/polytope.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -88,15 +89,74 @@ double least(const std::vector<Vec3>& v, const Vec3& n, int* where = nullptr) {
   return best;
 }
 
+// Vertices of a solid that were nearest along some normal of the other's. Along another normal none
+// of them is nearer than the nearest: most faces and edges need no more to be ruled out.
+struct Witnesses {
+  static constexpr int most = 16;
+  std::array<int, most> vertex{};
+  int count = 0;
+
+  void add(int v) {  // a new one is asked first
+    count = std::min(count + 1, most);
+    std::copy_backward(vertex.begin(), vertex.begin() + count - 1, vertex.begin() + count);
+    vertex[0] = v;
+  }
+  // Whether one of them rules out; it is asked earlier next time.
+  template <class Rule>
+  bool rule_out(const Rule& rule) {
+    for (int k = 0; k < count; ++k) {
+      if (!rule(vertex[k])) continue;
+      std::swap(vertex[k], vertex[k / 2]);
+      return true;
+    }
+    return false;
+  }
+};
+
 // The best face of `p`; stops at a face beyond `enough`.
-Axis best_face(const Placed& p, const Placed& q, double tolerance, double enough) {
+Axis best_face(const Placed& p, const Placed& q, double tolerance, double enough,
+               Witnesses& nearest) {
   Axis best;
   for (int f = 0; f < static_cast<int>(p.n.size()); ++f) {
-    const double gap = least(q.v, p.n[f]) - p.offset[f];
+    const auto is_less = [&](int v) {
+      return p.n[f].dot(q.v[v]) - p.offset[f] <= best.gap + tolerance;
+    };
+    if (nearest.rule_out(is_less)) continue;
+    int vertex = 0;
+    const double gap = least(q.v, p.n[f], &vertex) - p.offset[f];
+    nearest.add(vertex);
     if (gap > best.gap + tolerance) best = {Axis::face_a, gap, p.n[f], f, 0};
     if (gap > enough) break;
   }
   return best;
+}
+
+// Edges of `p` whose normals, the arc between those of its two faces, may have a gap of more than
+// `least_gap` to `q`. The gap along n is at most n . (v - x), of any vertex v of q and x of the
+// edge: |d| cos(angle to d), which over the arc is largest at one of its ends where it is negative,
+// and where the largest lies inside at most an end's over cos(half the arc).
+void open_edges(const Placed& p, const Placed& q, Witnesses& nearest, double least_gap,
+                std::vector<int>& out) {
+  out.clear();
+  for (int i = 0; i < p.edges(); ++i) {
+    const Hull::Edge& e = p.hull->edges[i];
+    if (e.left < 0) {  // a segment
+      out.push_back(i);
+      continue;
+    }
+    const Vec3 &n = p.n[e.left], &m = p.n[e.right], &x = p.v[e.tail];
+    const double half = std::sqrt(std::max(0.5 * (1 + n.dot(m)), 0.0));  // cosine of half the arc
+    const auto rules_out = [&](int v) {
+      const Vec3 d = q.v[v] - x;
+      const double most = std::max(n.dot(d), m.dot(d));
+      return (most > 0 ? most / half : most) <= least_gap;
+    };
+    if (nearest.rule_out(rules_out)) continue;
+    int vertex = 0;  // along the middle of the arc
+    (void)least(q.v, n + m, &vertex);
+    nearest.add(vertex);
+    if (!rules_out(vertex)) out.push_back(i);
+  }
 }
 
 // Do the edges make a face of the Minkowski difference? Their arcs of normals cross (Gregorius, The
@@ -115,12 +175,19 @@ bool arcs_cross(const Placed& a, const Hull::Edge& e, const Vec3& u, const Place
   return f.left < 0 || e.left < 0 || p * q < 0;
 }
 
-Axis best_edges(const Placed& a, const Placed& b) {
+thread_local std::vector<int> edges_of_a, edges_of_b;
+
+// The best pair of edges with a gap of more than `least_gap`, if there is one.
+Axis best_edges(const Placed& a, const Placed& b, Witnesses& of_a, Witnesses& of_b,
+                double least_gap) {
   Axis best;
-  for (int i = 0; i < a.edges(); ++i) {
+  open_edges(a, b, of_b, least_gap, edges_of_a);
+  if (edges_of_a.empty()) return best;
+  open_edges(b, a, of_a, least_gap, edges_of_b);
+  for (const int i : edges_of_a) {
     const Hull::Edge& e = a.hull->edges[i];
     const Vec3 u = a.along(i);
-    for (int j = 0; j < b.edges(); ++j) {
+    for (const int j : edges_of_b) {
       const Hull::Edge& f = b.hull->edges[j];
       const Vec3 w = b.along(j);
       if (!arcs_cross(a, e, u, b, f, w)) continue;
@@ -368,14 +435,16 @@ void place(const Capsule& capsule, const SE3& X, Placed& out) {
 void polytope_points(const Placed& a, const Placed& b, Collector& out) {
   const double size = std::min(a.size, b.size), tolerance = clearly_better * size;
   const double enough = out.margin() + a.radius + b.radius;
-  const Axis of_a = best_face(a, b, tolerance, enough);
+  Witnesses near_a, near_b;  // vertices of a, of b
+  const Axis of_a = best_face(a, b, tolerance, enough, near_b);
   if (of_a.gap > enough) return;
-  Axis of_b = best_face(b, a, tolerance, enough);
+  Axis of_b = best_face(b, a, tolerance, enough, near_a);
   if (of_b.gap > enough) return;
   of_b.kind = Axis::face_b;
   of_b.n = -of_b.n;
   const Axis& face = of_b.gap > of_a.gap + tolerance || a.n.empty() ? of_b : of_a;
-  const Axis edges = best_edges(a, b);
+  // Less by what rounding makes of a normal.
+  const Axis edges = best_edges(a, b, near_a, near_b, face.gap + 0.5 * tolerance);
   const Axis& best = edges.gap > face.gap + tolerance ? edges : face;
   if (best.gap > enough) return;
 

@@ -106,6 +106,45 @@ SolveReport solve_indefinite(const ProblemFile& file, SolveReport report, VecRef
   return report;
 }
 
+// Proximal steps where the chain ends without a solution: with a compliance of `share` of its own G
+// each block has one answer, however many contacts carry the same load. Each step starts from the
+// last; less compliance takes fewer of them, and has to begin nearer. True at a solution. Of a heap
+// that is kept sparse each would cost as much as the chain.
+bool soften(const ProblemFile& file, double share, VecRef Lambda, const ProxOptions& of,
+            SolverWorkspace& work, SolveReport& report) {
+  constexpr int rounds = 60, patience = 20;
+  constexpr double progress = 0.9;
+  Inclusion softened = file.problem;
+  Vec added(softened.rows);
+  for (Block& k : softened.blocks) {
+    const double s = share * file.problem.G.diagonal().segment(k.row, k.rows).maxCoeff();
+    k.compliance += s;
+    added.segment(k.row, k.rows).setConstant(s);
+  }
+  AutoSolver chain;
+  chain.tolerance = 0.1 * of.tolerance;
+  chain.rounds = 0;
+  Vec x = Lambda;
+  double best = report.residual;
+  for (int round = 0, idle = 0; round < rounds && idle < patience && !report.converged; ++round) {
+    softened.c = file.problem.c - added.cwiseProduct(x);
+    const SolveReport inner = solve(softened, x, chain, work);
+    report.iterations += inner.iterations;
+    report.sweeps += inner.sweeps;
+    report.newton += inner.newton;
+    if (!x.allFinite()) break;
+    const Residual now = judge(file, x, work).residual;
+    idle = now.value < progress * best ? 0 : idle + 1;
+    if (!(now.value < best)) continue;
+    best = now.value;
+    Lambda = x;
+    report.solver = inner.solver;
+    note(now, of.tolerance, report);
+    report.converged = best <= of.tolerance;
+  }
+  return report.converged;
+}
+
 }  // namespace
 
 SolveReport solve_problem(const ProblemFile& file, VecRef Lambda, const Solver& solver,
@@ -118,6 +157,10 @@ SolveReport solve_problem(const ProblemFile& file, VecRef Lambda, const Solver& 
     report = solve_indefinite(file, report, Lambda, solver, work);
   else if (file.global_parts && Lambda.allFinite())
     note(judge(file, Lambda, work).residual, options_of(solver).tolerance, report);
+  if (!report.converged && file.indefinite == 0 && !file.is_large() && file.problem.has_G &&
+      Lambda.allFinite() && std::holds_alternative<AutoSolver>(solver))
+    for (const double share : {1e-4, 1e-5, 1e-6})
+      if (soften(file, share, Lambda, options_of(solver), work, report)) break;
   return report;
 }
 

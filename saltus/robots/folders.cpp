@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include "saltus/base/error.h"
+#include "saltus/robots/xml.h"
 
 namespace saltus {
 
@@ -64,6 +68,28 @@ void add_variable(const char* variable, const char* below, std::vector<std::stri
 }
 
 }  // namespace
+
+std::string text_of_file(const std::string& path) {
+  const auto refuse = [&](int error) {
+    return InputError(
+        fmt::format("{}: cannot read: {}", path, std::generic_category().message(error)));
+  };
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) throw refuse(EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw InputError(path + ": cannot read: expected a plain file");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw refuse(errno);
+  std::string text;
+  std::vector<char> part(1U << 16U);
+  while (in.read(part.data(), static_cast<std::streamsize>(part.size())) || in.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > XmlFile::most_bytes) break;  // XmlFile says so
+  }
+  if (in.bad()) throw refuse(EIO);
+  return text;
+}
 
 std::optional<std::string> path_in_folder(const std::string& folder, const std::string& file) {
   const fs::path relative(file);

@@ -7,6 +7,10 @@
 
 namespace saltus {
 
+// All of a file, up to one byte more than an XmlFile may have. Throws InputError: cannot be read,
+// or is no plain file.
+[[nodiscard]] std::string text_of_file(const std::string& path);
+
 // A file below a folder, or nothing where it is absent (or the folder is empty). Throws InputError
 // where the path, links followed, leaves the folder.
 [[nodiscard]] std::optional<std::string> path_in_folder(const std::string& folder,

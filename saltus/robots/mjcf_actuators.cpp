@@ -257,6 +257,11 @@ struct Actuators {
       reader.unused(e, "gear", "with gear 0 the actuator does nothing");
       return;
     }
+    const bool biased = law.bias_type == "affine" && law.bias != Three{0, 0, 0};
+    if (law.gain[0] == 0 && !biased) {
+      reader.unused(e, nullptr, fmt::format("with the control {:.6g} it gives no force", control));
+      return;
+    }
     if (on_tendon) {
       drive_tendon(s, law, gear, control, has_range && !integrated, range, index);
       return;

@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <system_error>
-#include <vector>
 
 #include "saltus/geometry/mesh.h"
 #include "saltus/robots/xml.h"
@@ -16,32 +13,6 @@
 namespace saltus {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-std::string text_of_file(const std::string& path) {
-  const auto refuse = [&](int error) {
-    return InputError(
-        fmt::format("{}: cannot read: {}", path, std::generic_category().message(error)));
-  };
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  if (fs::is_directory(status)) throw refuse(EISDIR);
-  if (fs::exists(status) && !fs::is_regular_file(status))
-    throw InputError(path + ": cannot read: expected a plain file");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw refuse(errno);
-  std::string text;
-  std::vector<char> part(1U << 16U);
-  while (in.read(part.data(), static_cast<std::streamsize>(part.size())) || in.gcount() > 0) {
-    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > XmlFile::most_bytes) break;  // XmlFile says so
-  }
-  if (in.bad()) throw refuse(EIO);
-  return text;
-}
-
-}  // namespace
 
 bool is_robot_file(const std::string& path) {
   std::error_code ignored;
@@ -78,9 +49,10 @@ std::string coarse_text(const CoarseHull& hull) {
       hull.vertices, hull.hull.hull->vertices.size(), hull.merged);
 }
 
-MeshShape mesh_shape(const Folders& folders, const std::string& file, const Vec3& scale) {
+MeshShape mesh_shape(const Folders& folders, const std::string& file, const Vec3& scale,
+                     const std::string& from) {
   try {
-    if (const auto path = folders.find(file)) {
+    if (const auto path = folders.find(file, from)) {
       const CoarseHull hull = coarse_hull_of(read_mesh(*path), scale);
       return {hull.hull, "", coarse_text(hull)};
     }

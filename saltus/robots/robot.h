@@ -100,6 +100,7 @@ struct Robot {
 [[nodiscard]] bool matters_unread(const std::string& item);
 
 // The convex hull of a mesh file (STL, OBJ) that a robot file names, scaled; or why there is none.
+// `from`: the folder of that file, where it is another than the robot's.
 struct MeshShape {
   std::optional<Shape> shape;
   std::string why;     // there is none
@@ -107,7 +108,7 @@ struct MeshShape {
 };
 [[nodiscard]] std::string coarse_text(const CoarseHull& hull);  // empty: it is not
 [[nodiscard]] MeshShape mesh_shape(const Folders& folders, const std::string& file,
-                                   const Vec3& scale);
+                                   const Vec3& scale, const std::string& from = "");
 
 // Adds the robot's parts behind those of the scene. Throws InputError on an unknown keyframe.
 void add_robot(Scene& scene, const Robot& robot, const RobotUse& use);

@@ -1,4 +1,4 @@
-// Values, frames, inertials, joints and shapes of an SDF.
+// Values, joints and shapes of an SDF.
 #include "saltus/robots/sdf_parts.h"
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <string_view>
 
 #include "saltus/lie/so3.h"
@@ -73,94 +74,29 @@ std::optional<bool> boolean_child(const Element& e, const char* name) {
 }
 
 SE3 read_pose_text(const Element& pose) {
+  const std::string format = pose.text("rotation_format").value_or("euler_rpy");
+  const bool degrees = pose.boolean("degrees").value_or(false);
+  if (format == "quat_xyzw") {
+    if (degrees) throw pose.error("degrees", "expected false beside a quaternion");
+    const auto x = numbers(pose, 7);
+    const Quat p(x[6], x[3], x[4], x[5]);
+    if (!(p.norm() > 1e-6)) throw pose.error("expected a quaternion, got zero");
+    return {p.normalized().toRotationMatrix(), Vec3(x[0], x[1], x[2])};
+  }
+  if (format != "euler_rpy")
+    throw pose.error("rotation_format",
+                     fmt::format("expected euler_rpy or quat_xyzw, got '{}'", format));
   const auto x = numbers(pose, 6);
-  return {
-      exp_so3(x[5] * Vec3::UnitZ()) * exp_so3(x[4] * Vec3::UnitY()) * exp_so3(x[3] * Vec3::UnitX()),
-      Vec3(x[0], x[1], x[2])};
-}
-
-// --- frames --------------------------------------------------------------------------------------
-
-void Frames::add(const Element& e, const std::string& usual) {
-  const std::string name = e.required_text("name");
-  Given given{e, {}, usual};
-  if (const Element pose = e.child("pose")) {
-    given.pose = read_pose_text(pose);
-    for (const char* attribute : {"relative_to", "frame"})
-      if (const auto to = pose.text(attribute); to && !to->empty()) given.relative_to = *to;
-  }
-  if (given.relative_to == "__model__") given.relative_to = "";
-  given_.emplace(name, given);
-}
-
-void Frames::read(const Element& model) {
-  for (const Element& e : model.children("link")) add(e, "");
-  for (const Element& e : model.children("joint")) {
-    const Element child = e.child("child");
-    const std::string name = child ? word(child) : "";
-    add(e, name == "world" ? "" : name);
-  }
-  for (const Element& e : model.children("frame")) add(e, e.text("attached_to").value_or(""));
-}
-
-// Each is found once: a chain of links, each relative to the one before, has as many as links.
-SE3 Frames::pose(const std::string& name) const {
-  std::vector<const Given*> chain;  // up to what is known, or to the model
-  std::string at = name;
-  for (; !at.empty() && !placed_.contains(at); at = chain.back()->relative_to) {
-    const auto found = given_.find(at);
-    if (found == given_.end()) {
-      const Element& e = given_.at(name).element;
-      throw e.error(fmt::format("its pose is relative to '{}', which is not there", at));
-    }
-    if (chain.size() > given_.size())
-      throw chain.back()->element.error("its pose is relative to itself");
-    chain.push_back(&found->second);
-  }
-  SE3 X = at.empty() ? SE3() : placed_.at(at);
-  for (std::size_t i = chain.size(); i-- > 0;) {
-    X = X * chain[i]->pose;
-    placed_[i == 0 ? name : chain[i - 1]->relative_to] = X;
-  }
-  return X;
+  const double unit = degrees ? std::numbers::pi / 180 : 1;
+  return {exp_so3(unit * x[5] * Vec3::UnitZ()) * exp_so3(unit * x[4] * Vec3::UnitY()) *
+              exp_so3(unit * x[3] * Vec3::UnitX()),
+          Vec3(x[0], x[1], x[2])};
 }
 
 // --- links ---------------------------------------------------------------------------------------
 
-std::optional<RigidInertia> read_inertial(const Element& link, Context& context) {
-  const Element inertial = link.child("inertial");
-  if (!inertial) return std::nullopt;
-  RigidInertia out;
-  SE3 frame;
-  if (const Element pose = inertial.child("pose")) frame = read_pose_text(pose);
-  out.mass = number_child(inertial, "mass").value_or(1);
-  if (!inertial.child("mass")) context.assume(inertial, "no <mass>: 1 kg, as SDF has it");
-  if (out.mass < 0) throw inertial.error(fmt::format("expected a mass >= 0, got {}", out.mass));
-  out.com = frame.r;
-  const Element tensor = inertial.child("inertia");
-  const auto entry = [&](const char* name, double usual) {
-    return tensor ? number_child(tensor, name).value_or(usual) : usual;
-  };
-  if (!tensor) context.assume(inertial, "no <inertia>: 1, 1, 1 kg m^2, as SDF has it");
-  Mat3 J;
-  const double xx = entry("ixx", 1), yy = entry("iyy", 1), zz = entry("izz", 1),
-               xy = entry("ixy", 0), xz = entry("ixz", 0), yz = entry("iyz", 0);
-  J << xx, xy, xz, xy, yy, yz, xz, yz, zz;
-  const Mat3 turned = frame.R * J * frame.R.transpose();
-  out.about_com = 0.5 * (turned + turned.transpose());
-  return out;
-}
-
-namespace {
-
-struct Placed {
-  SE3 frame;
-  Shape shape;
-};
-
-std::optional<Placed> read_geometry(const Element& owner, Context& context) {
-  SE3 frame;
-  if (const Element pose = owner.child("pose")) frame = read_pose_text(pose);
+std::optional<Placed> read_geometry(const Element& owner, const SE3& frame, const Scope& scope,
+                                    Context& context) {
   const Element geometry = owner.child("geometry");
   if (!geometry) throw owner.error("expected <geometry>, there is none");
   const bool touches = owner.name() == "collision";
@@ -184,8 +120,8 @@ std::optional<Placed> read_geometry(const Element& owner, Context& context) {
   if (const Element e = geometry.child("mesh")) {
     const Element uri = e.child("uri");
     if (!uri) throw e.error("expected <uri>, there is none");
-    const MeshShape read =
-        mesh_shape(context.folders, word(uri), vec3_child(e, "scale").value_or(Vec3::Ones()));
+    const MeshShape read = mesh_shape(context.folders, word(uri),
+                                      vec3_child(e, "scale").value_or(Vec3::Ones()), scope.folder);
     if (!read.shape) {
       context.leave(uri, "", read.why, touches);
       return std::nullopt;
@@ -198,22 +134,22 @@ std::optional<Placed> read_geometry(const Element& owner, Context& context) {
   return std::nullopt;
 }
 
-}  // namespace
-
-void read_shapes(const Element& link, const std::string& name, Context& context,
-                 std::vector<ShapeScene>& shapes, std::vector<VisualScene>& visuals) {
+void read_shapes(const Element& link, const SE3& X, const Scope& scope, const Frames& frames,
+                 Context& context, std::vector<ShapeScene>& shapes,
+                 std::vector<VisualScene>& visuals) {
+  const std::string name = scope.full(link.required_text("name"));
   const std::vector<Element> all = link.children("collision");
   for (std::size_t k = 0; k < all.size(); ++k) {
     const std::string given = all[k].text("name").value_or("");
-    const auto placed = read_geometry(all[k], context);
+    const auto placed = read_geometry(all[k], frames.in_link(all[k], scope, X), scope, context);
     if (!placed) continue;
     const std::string usual = all.size() == 1 ? name : fmt::format("{}_{}", name, k + 1);
-    shapes.push_back(
-        {context.unique(given.empty() ? usual : given), name, placed->frame, placed->shape});
+    shapes.push_back({context.unique(given.empty() ? usual : scope.prefix + given), name,
+                      placed->frame, placed->shape});
   }
   for (const Element& e : link.children("visual")) {
     VisualScene v;
-    const std::string given = e.text("name").value_or(name);
+    const std::string given = e.text("name").value_or(name);  // of what is only seen
     if (const Element material = e.child("material"))
       for (const char* key : {"ambient", "diffuse"})
         if (const Element colour = material.child(key)) {
@@ -221,7 +157,7 @@ void read_shapes(const Element& link, const std::string& name, Context& context,
           if (x && x->size() == 4 && (*x)[3] >= 0)
             v.colour = Vec4((*x)[0], (*x)[1], (*x)[2], (*x)[3]).cwiseMax(0).cwiseMin(1);
         }
-    const auto placed = read_geometry(e, context);
+    const auto placed = read_geometry(e, frames.in_link(e, scope, X), scope, context);
     if (!placed) continue;
     v.shape = {given, name, placed->frame, placed->shape};
     visuals.push_back(v);
@@ -232,21 +168,21 @@ void read_shapes(const Element& link, const std::string& name, Context& context,
 
 namespace {
 
-// In the joint's frame, which stands at X in the model.
-Vec3 read_axis(const Element& axis, const SE3& X, const Frames& frames, double version) {
+// In the joint's frame, which stands at X in the robot's model.
+Vec3 read_axis(const Element& axis, const SE3& X, const Scope& scope, const Frames& frames) {
   const Element xyz = axis.child("xyz");
   Vec3 a = vec3_child(axis, "xyz").value_or(Vec3::UnitZ());
   if (!(a.norm() > 1e-12)) throw axis.error("expected a direction, got zero");
   a.normalize();
-  const bool of_model = boolean_child(axis, "use_parent_model_frame").value_or(version < 1.5);
+  const bool of_model =
+      boolean_child(axis, "use_parent_model_frame").value_or(scope.version < 1005);
   if (const auto in = xyz ? xyz.text("expressed_in") : std::nullopt; in && !in->empty()) {
-    const bool model = *in == "__model__";
-    if (!model && !frames.known(*in))
+    const std::string name = scope.full(*in);
+    if (!name.empty() && !frames.known(name))
       throw xyz.error(fmt::format("it is expressed in '{}', which is not there", *in));
-    const Mat3 R = model ? Mat3(Mat3::Identity()) : frames.pose(*in).R;
-    return X.R.transpose() * (R * a);
+    return X.R.transpose() * (frames.pose(name).R * a);
   }
-  return of_model ? Vec3(X.R.transpose() * a) : a;
+  return of_model ? Vec3(X.R.transpose() * (frames.pose(scope.base).R * a)) : a;
 }
 
 JointDof read_dof(const Element& axis, Context& context) {
@@ -280,34 +216,67 @@ JointDof read_dof(const Element& axis, Context& context) {
 
 }  // namespace
 
-std::optional<JointSpec> read_joint(const Element& joint, const SE3& X, const Frames& frames,
-                                    double version, Context& context) {
+namespace {
+
+JointSpec turning(const Element& joint, const char* name, const SE3& X, const Scope& scope,
+                  const Frames& frames, Context& context) {
+  const Element axis = joint.child(name);
+  if (!axis) throw joint.error(fmt::format("expected <{}>, there is none", name));
+  JointSpec spec;
+  spec.kind = Revolute{read_axis(axis, X, scope, frames)};
+  spec.dofs = {read_dof(axis, context)};
+  return spec;
+}
+
+}  // namespace
+
+std::vector<JointSpec> read_joint(const Element& joint, const SE3& X, const Scope& scope,
+                                  const Frames& frames, Context& context) {
   JointSpec spec;
   const std::string type = joint.required_text("type");
   if (type == "fixed") {
     spec.kind = Fixed{};
-    return spec;
+    return {spec};
   }
   if (type == "ball") {
     spec.kind = Spherical{};
-    return spec;
+    return {spec};
   }
-  if (type == "revolute" || type == "continuous" || type == "prismatic") {
-    const Element axis = joint.child("axis");
-    if (!axis) throw joint.error("expected <axis>, there is none");
-    const Vec3 a = read_axis(axis, X, frames, version);
-    spec.kind = type == "prismatic" ? Joint(Prismatic{a}) : Joint(Revolute{a});
-    spec.dofs = {read_dof(axis, context)};
+  if (type == "universal" || type == "revolute2")
+    return {turning(joint, "axis", X, scope, frames, context),
+            turning(joint, "axis2", X, scope, frames, context)};
+  if (type == "revolute" || type == "continuous" || type == "prismatic" || type == "screw") {
+    spec = turning(joint, "axis", X, scope, frames, context);
+    const Vec3 a = std::get<Revolute>(spec.kind).axis;
+    if (type == "prismatic") spec.kind = Prismatic{a};
     if (type == "continuous") spec.dofs[0].lower = -infinity, spec.dofs[0].upper = infinity;
-    return spec;
+    if (type != "screw") return {spec};
+    JointSpec slide;
+    slide.kind = Prismatic{a};
+    slide.dofs = {JointDof{}};
+    return {spec, slide};
   }
-  if (type != "gearbox" && type != "screw" && type != "universal" && type != "revolute2")
+  if (type != "gearbox")
     throw joint.error("type", fmt::format("expected fixed, revolute, continuous, prismatic, ball, "
                                           "gearbox, screw, universal or revolute2, got '{}'",
                                           type));
   context.leave(joint, "",
                 fmt::format("a joint of type {} is not supported: its links are not joined", type));
-  return std::nullopt;
+  return {};
+}
+
+std::optional<double> screw_pitch(const Element& joint) {
+  if (joint.node().attribute("type").value() != std::string("screw")) return std::nullopt;
+  return number_child(joint, "screw_thread_pitch").value_or(1);
+}
+
+std::optional<Mimic> read_mimic(const Element& joint, const char* axis) {
+  const Element of = joint.child(axis), e = of ? of.child("mimic") : Element();
+  if (!e) return std::nullopt;
+  const double ratio = number_child(e, "multiplier").value_or(1);
+  return Mimic{
+      e, e.required_text("joint"), e.text("axis").value_or("axis"), ratio,
+      number_child(e, "offset").value_or(0) - ratio * number_child(e, "reference").value_or(0)};
 }
 
 std::string why_unread(const std::string& item) {

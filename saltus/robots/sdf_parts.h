@@ -6,47 +6,47 @@
 #include <unordered_map>
 #include <vector>
 
-#include "saltus/robots/urdf_parts.h"
+#include "saltus/robots/sdf_models.h"
 
 namespace saltus::sdf {
-
-using Element = XmlElement;
-using urdf::Context;
 
 [[nodiscard]] std::string word(const Element& e);  // its text without blanks around it
 // Of a child element; nothing where there is none. Throw InputError where it is no number.
 [[nodiscard]] std::optional<double> number_child(const Element& e, const char* name);
 [[nodiscard]] std::optional<bool> boolean_child(const Element& e, const char* name);
 [[nodiscard]] std::optional<Vec3> vec3_child(const Element& e, const char* name);
-// x y z roll pitch yaw
+// x y z roll pitch yaw, or what its rotation_format says
 [[nodiscard]] SE3 read_pose_text(const Element& pose);
 
-// Where the links, joints and frames of a model are, by their poses and what they are relative to.
-class Frames {
- public:
-  void read(const Element& model);
-  [[nodiscard]] SE3 pose(const std::string& name) const;  // in the model; of one that is known
-  [[nodiscard]] bool known(const std::string& name) const { return given_.contains(name); }
-
- private:
-  struct Given {
-    Element element;
-    SE3 pose;
-    std::string relative_to;  // empty: the model
-  };
-  void add(const Element& e, const std::string& usual);
-  std::unordered_map<std::string, Given> given_;
-  mutable std::unordered_map<std::string, SE3> placed_;  // in the model
+struct Placed {
+  SE3 frame;  // in the link
+  Shape shape;
 };
-
-[[nodiscard]] std::optional<RigidInertia> read_inertial(const Element& link, Context& context);
-// Kind and dofs of a <joint> that stands at X in the model; nothing where it is not supported,
-// which is noted.
-[[nodiscard]] std::optional<JointSpec> read_joint(const Element& joint, const SE3& X,
-                                                  const Frames& frames, double version,
-                                                  Context& context);
-void read_shapes(const Element& link, const std::string& name, Context& context,
-                 std::vector<ShapeScene>& shapes, std::vector<VisualScene>& visuals);
+// Of a <collision> or <visual> at `frame`; nothing where it is not supported, which is noted.
+[[nodiscard]] std::optional<Placed> read_geometry(const Element& owner, const SE3& frame,
+                                                  const Scope& scope, Context& context);
+// Of a link that stands at X in the robot's model.
+[[nodiscard]] std::optional<RigidInertia> read_inertial(const Element& link, const SE3& X,
+                                                        const Scope& scope, const Frames& frames,
+                                                        Context& context);
+// Kinds and dofs of a <joint> that stands at X in the robot's model: two follow each other where it
+// has two axes or is a screw; none where it is not supported, which is noted.
+[[nodiscard]] std::vector<JointSpec> read_joint(const Element& joint, const SE3& X,
+                                                const Scope& scope, const Frames& frames,
+                                                Context& context);
+// How far a screw moves in a turn [m]; nothing of another joint.
+[[nodiscard]] std::optional<double> screw_pitch(const Element& joint);
+// q = ratio q_leader + offset
+struct Mimic {
+  Element element;
+  std::string joint, axis;  // of the leader, as the file has them
+  double ratio = 1, offset = 0;
+};
+[[nodiscard]] std::optional<Mimic> read_mimic(const Element& joint, const char* axis);
+// Those of a link that stands at X.
+void read_shapes(const Element& link, const SE3& X, const Scope& scope, const Frames& frames,
+                 Context& context, std::vector<ShapeScene>& shapes,
+                 std::vector<VisualScene>& visuals);
 [[nodiscard]] std::string why_unread(const std::string& item);
 
 }  // namespace saltus::sdf

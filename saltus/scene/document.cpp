@@ -10,8 +10,9 @@
 #include <fstream>
 #include <functional>
 #include <set>
-#include <sstream>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "saltus/scene/limits.h"
 
@@ -130,6 +131,7 @@ std::vector<std::string> split_path(const std::string& path) {
 }
 
 Document Document::from_file(const std::string& path) {
+  constexpr std::size_t most_bytes = 256U << 20U;
   const auto refuse = [&](int error) {
     return InputError(
         fmt::format("{}: cannot read: {}", path, std::generic_category().message(error)));
@@ -137,10 +139,15 @@ Document Document::from_file(const std::string& path) {
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) throw refuse(EISDIR);
   std::ifstream in(path, std::ios::binary);
   if (!in) throw refuse(errno);
-  std::ostringstream text;
-  text << in.rdbuf();
+  std::string text;  // maybe of a pipe, which need not end
+  std::vector<char> part(1U << 16U);
+  while (in.read(part.data(), static_cast<std::streamsize>(part.size())) || in.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > most_bytes)
+      throw InputError(fmt::format("{}: expected at most {} MiB", path, most_bytes >> 20U));
+  }
   if (in.bad()) throw refuse(EIO);
-  Document document = from_text(text.str(), path);
+  Document document = from_text(text, path);
   document.folder_ = std::filesystem::absolute(path).parent_path().string();
   return document;
 }

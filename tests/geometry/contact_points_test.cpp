@@ -179,6 +179,34 @@ TEST(Distances, PenetrationOfPolytopesIsTheLeast) {
   EXPECT_GT(total, 400);
 }
 
+TEST(Distances, PenetrationOfHullsWithManyCorners) {
+  Worst depth("depth against all axes", 1e-12), shallow("no point less deep, sum", 1e-8);
+  int total = 0;
+  for (const auto seed : seeds(1, 20)) {
+    Random random(seed);
+    // Round ones, whose nearest faces and edges are many alike, and small ones deep inside.
+    std::vector<Vec3> ball, pebble;
+    for (int i = 0; i < 60; ++i) ball.push_back(0.5 * random.direction());
+    for (int i = 0; i < 40; ++i) pebble.push_back(random.uniform(0.05, 0.2) * random.direction());
+    const Shape first = convex_hull(ball), second = convex_hull(pebble);
+    const SE3 X = random.pose();
+    for (const double far : {-0.3, -0.1, -0.01, -1e-4})
+      for (const auto& [a, b] : {std::pair(&first, &first), {&first, &second}, {&second, &first}}) {
+        const SE3 Y = beside(random, *a, X, *b, far);
+        const double exact = deepest_axis(*a, X, *b, Y);
+        if (exact > 0) continue;
+        const Manifold m = touch(*a, X, *b, Y);
+        double nearest = infinity;
+        for (int k = 0; k < m.count; ++k)
+          nearest = std::min(nearest, std::abs(m.points[k].gap - exact));
+        depth.add(nearest, names(*a, *b, seed));
+        shallow.add(test::excess(least_gap(m) - exact), names(*a, *b, seed));
+        ++total;
+      }
+  }
+  EXPECT_GT(total, 100);
+}
+
 // The greatest separation by a grid of directions, then a pattern search about the best few.
 double searched(const Shape& a, const SE3& X_a, const Shape& b, const SE3& X_b) {
   std::vector<std::pair<double, Vec3>> grid;

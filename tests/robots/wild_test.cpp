@@ -257,6 +257,22 @@ TEST(Wild, ActuatorsWithDynamicsAreBuiltOrNamed) {
   EXPECT_HAS(message(r, Kind::unused, 39, "<position name=\"slow\">"), "acts at once");
 }
 
+TEST(Wild, ADamperWhoseControlIsZeroIsNoMotor) {
+  const std::string text =
+      "<mujoco><worldbody><body><joint name='j' type='slide'/><geom size='1'/></body></worldbody>\n"
+      "<actuator><damper joint='j' kv='2' ctrlrange='0 1'/></actuator>";
+  const auto with = [&](const std::string& key) {
+    return read_robot(text + key + "</mujoco>", "r.xml", "", {});
+  };
+  const Robot off = with("");
+  EXPECT_TRUE(off.motors.empty());
+  EXPECT_HAS(message(off, Kind::unused, 2, "<damper>"), "gives no force");
+  const Robot on = with("<keyframe><key ctrl='0.5'/></keyframe>");
+  ASSERT_EQ(on.motors.size(), 1U);
+  EXPECT_EQ(on.motors[0].kd, 1);
+  EXPECT_EQ(build_system(scene_of(on)).model.nv, 1);
+}
+
 TEST(Wild, WhatIsNotBuiltIsNamedWithLineAndReason) {
   const Robot r = load("odds.xml");
   EXPECT_HAS(message(r, Kind::unused, 7, "<body name=\"a\"> gravcomp"), "the body weighs");
@@ -452,8 +468,29 @@ TEST(Wild, SdfThatMakesNoSense) {
              "there is no link 'x'");
   EXPECT_HAS(complaint(link + "<joint name='j' type='ball'><parent>a</parent><child>in::b</child>"
                               "</joint>"),
-             "there is no link 'in::b': models within models are not read");
-  EXPECT_HAS(complaint("<model name='in'/>"), "models within models and those of other files");
+             "there is no link 'in::b'");
+  EXPECT_HAS(complaint("<model name='in'/>"), "r.sdf:2: <model name=\"m\">: expected a <link>");
+  EXPECT_HAS(complaint("\n<include><uri>model://x</uri></include>"),
+             "expected a <link>, there is none: <include> of line 3: 'model://x' is not there");
+  EXPECT_HAS(complaint(link + "<model name='a'/>"),
+             "r.sdf:3: <model name=\"a\">: there is another");
+  EXPECT_HAS(complaint(link + "<model name='in' placement_frame='f'><link name='b'/></model>"),
+             "there is no frame 'in::f' in it");
+  // A frame that stands where the model does that it places.
+  EXPECT_HAS(complaint(link + "<model name='in' placement_frame='f'><link name='b'/><frame "
+                              "name='f'><pose relative_to='f'>0 0 0 0 0 0</pose></frame></model>"),
+             "by which it is placed");
+  EXPECT_HAS(
+      complaint("<link name='a'><pose rotation_format='quat_xyzw'>0 0 0 0 0 0 0</pose></link>"),
+      "expected a quaternion, got zero");
+  EXPECT_HAS(complaint("<link name='a'><pose rotation_format='axis'>0 0 0 0 0 0</pose></link>"),
+             "expected euler_rpy or quat_xyzw, got 'axis'");
+  EXPECT_HAS(complaint("<link name='a'><inertial auto='true'/></link>"),
+             "that gives the link its mass");
+  EXPECT_HAS(
+      complaint("<link name='a'><inertial auto='true'/>\n<collision name='c'><geometry><plane/>"
+                "</geometry></collision></link>"),
+      "r.sdf:3: <collision name=\"c\">: this shape gives its link mass and cannot");
   EXPECT_HAS(complaint("<link name='a'><inertial><mass>1e308</mass></inertial></link>"),
              "r.sdf:2: <mass>: expected numbers of at most 1e+100 in size, got 1e+308");
   EXPECT_HAS(complaint("<link name='a'><pose>0 -1e200 0 0 0 0</pose></link>"), "got -1e+200");
@@ -466,12 +503,122 @@ TEST(Wild, ModelsThatAnSdfLeavesOutAreOneLineEach) {
                      inner + "</model>\n<include><uri>model://x</uri></include>" +
                      "</model>\n<model name='n'>" + inner + "</model></sdf>",
                  "r.sdf", "", {});
-  EXPECT_HAS(message(r, Kind::unused, 3, "<model name=\"in\">"), "models within models");
-  EXPECT_HAS(message(r, Kind::unused, 4, "<include>"), "of other files");
-  EXPECT_HAS(message(r, Kind::unused, 5, "<model name=\"n\">"), "only the first model");
+  ASSERT_EQ(r.bodies.size(), 2U);
+  EXPECT_EQ(r.bodies[1].name, "in::b");
+  EXPECT_HAS(message(r, Kind::unused, 4, "<include>"), "'model://x' is not there");
+  EXPECT_HAS(message(r, Kind::unused, 5, "<model name=\"n\">"), "only one model");
   EXPECT_EQ(std::count_if(r.notes.begin(), r.notes.end(),
                           [](const RobotNote& n) { return n.kind == Kind::unused; }),
-            3);
+            2);
+}
+
+RobotOptions with_models() { return {RobotBase::from_file, false, {path_of("gazebo_models")}}; }
+
+TEST(Wild, ModelsWithinAnSdfAndOfOtherFilesStandWhereTheyAreSaidTo) {
+  const Robot r = load("gazebo/yard.sdf", with_models());
+  EXPECT_EQ(r.name, "scout");
+  const System system = build_system(scene_of(r));
+  Workspace work(system.model);
+  forward_kinematics(system.model, system.start.q, system.start.v, work);
+  // In the rover, which stands at 1 2 3, turned by 90 degrees.
+  const auto place = [&](const std::string& name) {
+    const Vec3 d = work.X[system.model.body(name)].r - Vec3(1, 2, 3);
+    return Vec3(d.y(), -d.x(), d.z());
+  };
+  EXPECT_LT((place("chassis") - Vec3(0, 0, 0.5)).norm(), 1e-14);
+  EXPECT_LT((place("left::hub") - Vec3(0.3, 0.3, 0.5)).norm(), 1e-14);  // its rim is 0.1 further
+  EXPECT_LT((place("hub") - Vec3(0.3, -0.4, 0.5)).norm(), 1e-14);       // merged
+  EXPECT_LT((place("mast::tip") - Vec3(0, 0, 1.2)).norm(), 1e-14);      // on its foot
+  const Mat3 R = work.X[system.model.body("mast::tip")].R;              // twice 90 degrees
+  EXPECT_LT((R - Vec3(-1, -1, 1).asDiagonal().toDenseMatrix()).norm(), 1e-14);
+  const BodyScene& left = body(r, "left::hub");
+  EXPECT_EQ(left.joint.name, "spin");
+  EXPECT_EQ(left.joint.parent, "chassis");
+  ASSERT_EQ(left.shapes.size(), 1U) << report_text(r);
+  EXPECT_EQ(left.shapes[0].name, "left::tread");
+  EXPECT_NEAR(left.shapes[0].frame.r.y(), 0.1, 1e-15);
+  EXPECT_NEAR(std::get<ConvexHull>(left.shapes[0].shape).hull->volume, 0.004, 1e-16);
+  // Of the shape, with the mass that is given.
+  EXPECT_DOUBLE_EQ(body(r, "chassis").inertia.mass, 10);
+  EXPECT_LT(
+      (body(r, "chassis").inertia.about_com.diagonal() - 10. / 12 * Vec3(0.29, 1.04, 1.25)).norm(),
+      1e-14);
+  // What is not there is named, with the file it is named in.
+  EXPECT_HAS(message(r, Kind::unused, 3, "<include>"), "'model://ground_plane' is not there");
+  EXPECT_HAS(message(r, Kind::unused, 4, "<model name=\"shed\">"), "only one model");
+  const RobotNote* plugin = note(r, Kind::unused, 11, "<plugin name=\"grip\">");
+  ASSERT_TRUE(plugin) << report_text(r);
+  EXPECT_HAS(plugin->where.file, "gazebo_models/wheel/model.sdf");
+  // Without the folder the world has but a shed, which is held.
+  const Robot shed = load("gazebo/yard.sdf");
+  EXPECT_EQ(shed.name, "shed");
+  EXPECT_HAS(message(shed, Kind::unused, 10, "<include>"), "in the net");
+  EXPECT_TRUE(std::holds_alternative<Fixed>(shed.bodies.at(0).joint.kind));
+}
+
+TEST(Wild, JointsOfTwoAxesScrewsAndFollowersOfAnSdf) {
+  const Robot r = load("gazebo/yard.sdf", {RobotBase::fixed, false, {path_of("gazebo_models")}});
+  const BodyScene& tip = body(r, "mast::tip");
+  EXPECT_EQ(tip.joint.parent, "gimbal.link");
+  EXPECT_EQ(body(r, "gimbal.link").joint.dofs.at(0).stiffness, 20);
+  EXPECT_EQ(tip.joint.dofs.at(0).stiffness, 30);
+  Scene scene = scene_of(r);
+  MotorScene motor;
+  motor.joints = {"jackscrew"};
+  motor.kp = 10;
+  motor.kd = 1;
+  motor.reference = Constant{1};
+  scene.motors.push_back(motor);
+  motor.joints = {"spin"};
+  motor.reference = Constant{0.5};
+  scene.motors.push_back(motor);
+  System system = build_system(scene);
+  ASSERT_EQ(system.model.nv, 1 + 1 + 2 + 2);
+  const auto q = [&](const char* name) {
+    return system.start.q[system.model.coordinates[system.model.coordinate_of.at(name)].q_index];
+  };
+  EXPECT_DOUBLE_EQ(q("follow"), 0.1);  // 2 (0 - 0.1) + 0.3
+  StepWorkspace work(system.model);
+  for (int i = 0; i < 3000; ++i) {
+    (void)step(system.model, system.actuation, system.start, work, scene.stepping);
+    EXPECT_NEAR(q("jackscrew.2"), 0.01 / std::numbers::pi * q("jackscrew"), 1e-12);
+    EXPECT_NEAR(q("follow"), 2 * q("spin") + 0.1, 1e-11);
+  }
+  EXPECT_NEAR(q("spin"), 0.5, 1e-3);
+  // The screw's weight turns it: kp (q - 1) = -m g pitch / (2 pi).
+  EXPECT_NEAR(q("jackscrew"), 1 - 9.81 * 0.01 / std::numbers::pi / 10, 1e-3);
+}
+
+TEST(Wild, AnAxisOfAnSdfIsTheModelsBeforeVersion15) {
+  const auto axis = [](const std::string& version) {
+    const Robot r =
+        read_robot("<sdf version='" + version +
+                       "'><model name='m'><link name='a'/><link name='b'><inertial/><pose>0 0 0 0 "
+                       "0 1.5707963267948966</pose></link><joint name='j' "
+                       "type='revolute'><parent>a</parent><child>b</child><axis><xyz>1 "
+                       "0 0</xyz></axis></joint></model></sdf>",
+                   "r.sdf", "", {});
+    const JointSpec& j = body(r, "b").joint;
+    return Vec3(j.placement.R * std::get<Revolute>(j.kind).axis);
+  };
+  EXPECT_LT((axis("1.4") - Vec3::UnitX()).norm(), 1e-14);
+  for (const char* later : {"1.5", "1.9", "1.10", "1.11", "1.12"})
+    EXPECT_LT((axis(later) - Vec3::UnitY()).norm(), 1e-14) << later;
+}
+
+TEST(Wild, NothingOfAStaticModelMoves) {
+  const std::string text =
+      "<sdf version='1.7'><model name='m'><static>true</static><link name='a'/>\n<link "
+      "name='b'><pose>1 0 0 0 0 0</pose></link><joint name='j' type='revolute'>"
+      "<parent>a</parent><child>b</child><axis/></joint></model></sdf>";
+  const Robot r = read_robot(text, "r.sdf", "", {});
+  EXPECT_EQ(build_system(scene_of(r)).model.nv, 0);
+  EXPECT_HAS(message(r, Kind::assumed, 2, "<joint name=\"j\">"), "static");
+}
+
+TEST(Wild, AnSdfThatIncludesItselfIsRefused) {
+  const std::string got = refusal("gazebo/circle.sdf", with_models());
+  EXPECT_HAS(got, "gazebo/circle.sdf:4: <include>: the includes form a cycle");
 }
 
 TEST(Wild, ChainsOfFollowersStartTogetherAndCirclesAreNamed) {
