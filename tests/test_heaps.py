@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-KINDS = {"hopper": (60, 0.1), "tower": (6, 0.02), "rings": (5, 0.02), "stones": (30, 0.02),
+KINDS = {"hopper": (60, 0.1), "tower": (6, 0.02), "dominoes": (4, 0.1), "rings": (5, 0.02), "stones": (30, 0.02),
          "snake": (6, 0.05), "box-snake": (4, 0.05), "rough-snake": (5, 0.05)}
 
 
@@ -39,6 +39,16 @@ def test_flat_starts_converge(run, scenes, tmp_path, kind, count):
     s = json.loads(done.out)
     assert s["unconverged_steps"] == 0 and s["worst_residual"] <= 1e-8
     assert s["storage"] == ("forest" if count == 100 else "paths")
+
+
+def test_dominoes_that_fall_converge(run, scenes, tmp_path):
+    """Slip dies out along the row: several contacts each, hard to tell whether they stick."""
+    path = tmp_path / "scene.yaml"
+    path.write_text(printed(scenes, "dominoes", "8").stdout)
+    done = run("run", path, "--json", "--allow-gain", "--set", "time.end=0.5", timeout=120)
+    assert done.code == 0, done.err
+    s = json.loads(done.out)
+    assert s["unconverged_steps"] == 0 and s["worst_residual"] <= 1e-8
 
 
 def test_the_usage_is_told(scenes):
