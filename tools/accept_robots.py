@@ -320,14 +320,13 @@ def stand(path, folder, limit):
                                   resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit))))
         except subprocess.TimeoutExpired:
             done = None
-        if done and done.returncode == -signal.SIGKILL:
-            done = None
+            result["wrong"] = f"takes more than {WALL * limit:g} s of wall time"
         result["cpu"] = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 2)
-    if done is None:
+    if done and done.returncode == -signal.SIGKILL:
         result["wrong"] = f"takes more than {limit:g} s of the processor"
-    elif done.returncode:
+    elif done and done.returncode:
         result["wrong"] = (done.stderr.strip() or f"status {done.returncode}").splitlines()[-1]
-    else:
+    elif done:
         moved = [x for x in json.loads(done.stdout)["metrics"].values() if x is not None]
         result["moved"] = max(moved, default=0)
         if result["moved"] > CREEP:

@@ -117,7 +117,7 @@ SE3 Frames::step(const std::string& name) const {
     if (!at->second) throw given.element.error("its placement frame is placed by itself");
     return *at->second;
   }
-  const SE3 X = given.pose * relative(given.placement, name).inverse();
+  SE3 X = given.pose * relative(given.placement, name).inverse();
   step_[name] = X;
   return X;
 }
@@ -170,7 +170,7 @@ std::optional<std::string> Frames::link_of(const std::string& name) const {
 SE3 Frames::in_link(const Element& part, const Scope& scope, const SE3& link) const {
   const Element pose = part.child("pose");
   if (!pose) return {};
-  const SE3 given = read_pose_text(pose);
+  SE3 given = read_pose_text(pose);
   const std::string to = relative_to(pose);
   if (to.empty()) return given;
   const std::string name = scope.full(to);
@@ -358,7 +358,7 @@ std::string Models::file_of(const std::string& uri, const std::string& from) con
 std::optional<std::string> Models::find(const std::string& uri, const std::string& file,
                                         const std::string& from) const {
   const std::string folder = uri.substr(0, uri.find_last_not_of('/') + 1);
-  const auto found = context_.folders.find(folder + "/" + file, from);
+  auto found = context_.folders.find(folder + "/" + file, from);
   if (!found || !folder.starts_with("model://")) return found;
   const bool same = fs::path(*found).parent_path().filename() == fs::path(folder).filename();
   return same ? found : std::nullopt;
