@@ -83,8 +83,10 @@ void add_variables(const Model& model, int index, ShapeSpace& space) {
     throw InputError(fmt::format("the {} joint of '{}' is no shape: only the root may float",
                                  name_of(b.joint), b.name));
   for (int i = 0; i < b.nv; ++i) {
-    ShapeVariable v{fmt::format("{}.{}", b.name, "xyz"[i]), BodyIndex(index), i, ball};
-    if (!ball)
+    ShapeVariable v{b.name, BodyIndex(index), i, ball};
+    if (ball)
+      v.name += fmt::format(".{}", "xyz"[i]);
+    else
       for (const Coordinate& c : model.coordinates)
         if (c.v_index == b.v0 + i && !c.cut.valid()) {
           v.name = c.name;
