@@ -96,15 +96,19 @@ bool approaches(const IslandProblem& a, double speed) {
 }
 
 // By how much rounding may move the velocities that the impulses make, beside those at hand. Where
-// a contact can jam its impulse is not determined, and sweeps may end with one of any size.
+// a contact can jam its impulse is not determined, and solvers may end with one of any size; a row
+// that moves nothing, as of a contact at the point about which its body turns, is no zero but what
+// rounding leaves, and is measured as the others are.
 double rounding_of(const IslandProblem& a) {
   if (a.route != Route::dense) return 0;
   const double speed = std::max(a.gamma_S.head(a.rows).lpNorm<Eigen::Infinity>(),
                                 a.problem.c.head(a.rows).lpNorm<Eigen::Infinity>());
+  Vec own(a.rows);  // of each row the velocity that a unit impulse gives it
+  for (int r = 0; r < a.rows; ++r) own[r] = a.problem.W.col(r).dot(a.problem.Y.col(r));
+  const double most = own.maxCoeff(), nothing = 1e-20 * most;
   double largest = 0;
   for (int r = 0; r < a.rows; ++r)
-    largest = std::max(largest,
-                       1e-16 * std::abs(a.Lambda[r]) * a.problem.W.col(r).dot(a.problem.Y.col(r)));
+    largest = std::max(largest, 1e-16 * std::abs(a.Lambda[r]) * (own[r] > nothing ? own[r] : most));
   return speed > 0 ? largest / speed : (largest > 0 ? infinity : 0);
 }
 
