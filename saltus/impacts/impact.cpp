@@ -103,12 +103,14 @@ double rounding_of(const IslandProblem& a) {
   if (a.route != Route::dense) return 0;
   const double speed = std::max(a.gamma_S.head(a.rows).lpNorm<Eigen::Infinity>(),
                                 a.problem.c.head(a.rows).lpNorm<Eigen::Infinity>());
-  Vec own(a.rows);  // of each row the velocity that a unit impulse gives it
-  for (int r = 0; r < a.rows; ++r) own[r] = a.problem.W.col(r).dot(a.problem.Y.col(r));
-  const double most = own.maxCoeff(), nothing = 1e-20 * most;
-  double largest = 0;
-  for (int r = 0; r < a.rows; ++r)
-    largest = std::max(largest, 1e-16 * std::abs(a.Lambda[r]) * (own[r] > nothing ? own[r] : most));
+  // The velocity that a row's unit impulse gives it.
+  const auto own = [&](int r) { return a.problem.W.col(r).dot(a.problem.Y.col(r)); };
+  double most = 0, largest = 0;
+  for (int r = 0; r < a.rows; ++r) most = std::max(most, own(r));
+  for (int r = 0; r < a.rows; ++r) {
+    const double moves = own(r) > 1e-20 * most ? own(r) : most;
+    largest = std::max(largest, 1e-16 * std::abs(a.Lambda[r]) * moves);
+  }
   return speed > 0 ? largest / speed : (largest > 0 ? infinity : 0);
 }
 

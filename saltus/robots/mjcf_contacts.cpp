@@ -95,14 +95,25 @@ struct Contacts {
         reader.unneeded(e, nullptr, "neither body moves: they never touch");
         continue;
       }
-      excluded.insert(ordered(a, b));
-      exclude(a, b);
-      for (const auto& [still, other] : {std::pair(a, b), std::pair(b, a)})
-        if (is_still(still)) {
-          still_role[still].still = still;
-          still_role[other].avoids.insert(still);
-        }
+      keep_apart(a, b);
     }
+  }
+
+  // Of which at most one does not move.
+  void keep_apart(int a, int b) {
+    excluded.insert(ordered(a, b));
+    exclude(a, b);
+    for (const auto& [still, other] : {std::pair(a, b), std::pair(b, a)})
+      if (is_still(still)) {
+        still_role[still].still = still;
+        still_role[other].avoids.insert(still);
+      }
+  }
+
+  // The base that a body which does not move is of, or the world.
+  [[nodiscard]] int held_base(int body) const {
+    while (body != 0 && !reader.bodies[body].held) body = reader.bodies[body].parent;
+    return body;
   }
 
   void exclude_neighbours() {
@@ -113,7 +124,14 @@ struct Contacts {
       for (std::size_t i = 0; i < members.size(); ++i)
         for (std::size_t k = 0; k < i; ++k) exclude(members[k], members[i]);
       const auto parent = groups.find(parent_weld(weld));
-      if (parent == groups.end()) continue;
+      if (parent == groups.end()) {
+        // A base that is held by the options stays the neighbour that it is in the file.
+        const int base = held_base(reader.bodies[weld].parent);
+        for (int a = 1; base != 0 && a < static_cast<int>(reader.bodies.size()); ++a)
+          if (is_still(a) && held_base(a) == base)
+            for (const int b : members) keep_apart(a, b);
+        continue;
+      }
       for (const int a : parent->second)
         for (const int b : members) exclude(a, b);
     }

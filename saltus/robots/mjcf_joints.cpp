@@ -127,6 +127,7 @@ struct Chain {
     reader.joints.push_back(joint);
     if (!joint.in_robot) {
       reader.assumed(e, nullptr, "the base is held where the file draws it");
+      part.held = true;
       hold();
       return;
     }

@@ -73,6 +73,7 @@ struct BodyPart {
   int parent = 0;
   SE3 X = {};          // in the world where the file draws it
   bool moves = false;  // has joints
+  bool held = false;   // had a free joint, but for the options
   int weld = 0;        // the body it moves with: itself, or an ancestor; 0: the world
   int index = -1;      // in Robot::bodies
 };

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 
 #include "saltus/dynamics/kinematics.h"
 #include "saltus/lie/so3.h"
+#include "saltus/scene/scene.h"
 #include "tests/support/robot_model.h"
 
 namespace saltus {
@@ -235,6 +237,39 @@ TEST(Mjcf, BaseByTheOptions) {
   const Robot fixed = read_mjcf(text, "r.xml", "", {RobotBase::fixed});
   EXPECT_TRUE(std::holds_alternative<Fixed>(fixed.bodies[0].joint.kind));
   EXPECT_EQ(fixed.bodies[0].joint.placement.r.z(), 2);
+}
+
+// A base that is held by the options does not touch its neighbours, whom it covers in most files,
+// but all others, as it would if it moved.
+TEST(Mjcf, AHeldBaseIsStillANeighbour) {
+  const std::string text = R"(<mujoco><worldbody>
+      <body name="b"><freejoint/><geom name="trunk" size="0.1"/>
+        <body name="hip"><geom name="socket" size="0.05"/>
+          <body name="leg"><joint/><geom name="thigh" size="0.1"/>
+            <body name="foot"><joint/><geom name="sole" size="0.1"/></body></body></body></body>
+      </worldbody></mujoco>)";
+  for (const RobotBase base : {RobotBase::from_file, RobotBase::fixed}) {
+    const System system = build_system(scene_of(read_mjcf(text, "r.xml", "", {base})));
+    const auto touch = [&](const char* first, const char* second) {
+      const auto find = [&](const char* name) {
+        const auto& all = system.model.shapes;
+        return static_cast<int>(
+            std::find_if(all.begin(), all.end(),
+                         [&](const ContactShape& s) { return s.name == name; }) -
+            all.begin());
+      };
+      int a = find(first), b = find(second);
+      const ContactShape &x = system.model.shapes.at(a), &y = system.model.shapes.at(b);
+      const std::pair pair(std::min<int>(x.body, y.body), std::max<int>(x.body, y.body));
+      const auto& excluded = system.model.excluded;
+      return system.model.law_between(a, b) >= 0 &&
+             !std::binary_search(excluded.begin(), excluded.end(), pair);
+    };
+    EXPECT_FALSE(touch("trunk", "thigh"));
+    EXPECT_FALSE(touch("socket", "thigh"));
+    EXPECT_FALSE(touch("thigh", "sole"));
+    EXPECT_TRUE(touch("trunk", "sole"));
+  }
 }
 
 // --- bad input -----------------------------------------------------------------------------------
