@@ -147,14 +147,15 @@ obstacles:
   - {name: log, type: capsule, radius: 0.05, half_length: 1, at: {position: [0.33, 0.1, 0], rpy: [1.5707963267948966, 0, 0.3]}}
 contacts: [{between: ["free.*|two.*", "ground|log"], friction: 0.3}]
 initial: {free.base: {q: [0, 0, 0.1, 1, 0, 0, 0]}, two.base: {q: [0, 0.5, 0.07, 1, 0, 0, 0]}, arm: 0.4}
-time: {step: 1 ms, end: 0.15}
+time: {step: 1 ms, end: 0.12}
 probes: [{name: free, body: free.tip}, {name: hung, body: hung.tip}, {name: two, body: two.tip}]
 metrics: [%s]
-""" % ", ".join(f"{{name: {n}_{x}, type: position, probe: {n}, axis: {x}, at: 0.15}}" for n in RODS for x in "xyz"))
+""" % ", ".join(f"{{name: {n}_{x}, type: position, probe: {n}, axis: {x}, at: 0.12}}" for n in RODS for x in "xyz"))
         done = run("run", scene, "--json", timeout=300)
         assert done.code == 0, (done.code, done.out[-300:], done.err)
         ends.append(json.loads(done.out)["metrics"])
     apart = max(abs(e[k] - ends[0][k]) for e in ends for k in e)
     print(f"    six orders: ends at most {apart:.1e} m apart")
-    # Islands are solved to 1e-10 m/s, in other orders; impacts pass it on.
-    assert apart < 1e-7
+    # Islands are solved to 1e-10 m/s, in other orders. It ends before one of them misses that: of many stations that slide along a
+    # log only some digits are determined, and by 0.15 s the orders are 3e-7 m apart.
+    assert apart < 1e-10
